@@ -115,7 +115,7 @@ class _Check:
             self._learn(first, others)
         masks = tuple(dict.fromkeys(mask for _, mask in self._pieces if mask is not None))
         engine = self._world.engines.of(first[0].task)
-        engine.masks = every = Masks([*engine.config.masks, *masks])
+        engine.masks = every = engine.masks.also(masks)
         self._fork(first[:FORKS])
         plays = [*first, *again, *load, *after]
         tools = self._runner.tools(first[0].task)
@@ -130,6 +130,7 @@ class _Check:
             actions=sum(len(play.actions) for play in first),
             again=_compared(first, again, every),
             load=_compared(first, load, every),
+            at_a_time=min(len(first), engine.config.sessions),
             after=_compared(first[:1], after, every),
             varied=tuple(
                 VariedPiece(kind=kind, first=one[:200], second=other[:200], mask=mask, times=times)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
+import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
@@ -56,24 +59,28 @@ class PhoneEngine(LiveEngine[PhoneConfig]):
         self.masks = Masks((*config.masks, *_VARY))
 
     def open_session(self) -> PhoneSession:
-        """Start a session with a phone that no other one uses."""
+        """Start a session with a phone that nobody else on this machine uses."""
         with self._guard:
-            if not self._free:
-                raise EngineError("all phones are in use")
-            serial = self._free.pop(0)
-        return PhoneSession(self, serial, self._given_back)
+            for serial in self._free:
+                if (held := _claimed(serial)) is not None:
+                    self._free.remove(serial)
+                    break
+            else:
+                told = ", ".join(self._free) or "all phones"
+                raise EngineError(f"{told}: played by another episode on this machine; a phone plays one at a time")
+        return PhoneSession(self, serial, partial(self._given_back, serial, held))
 
-    def _given_back(self, serial: str) -> None:
+    def _given_back(self, serial: str, held: socket.socket) -> None:
+        held.close()
         with self._guard:
             self._free.append(serial)
 
     def is_start(self, text: str) -> bool:
         """Return whether a screen is that on which all episodes begin: the first one that was seen."""
-        shown = self.masks.without(text)
         with self._guard:
             if self._first is None:
-                self._first = shown
-            return self._first == shown
+                self._first = text
+            return self.masks.without(self._first) == self.masks.without(text)
 
     def copy(self, session: LiveSession) -> None:
         """Return nothing: a phone is not copied, and an episode is played again on another one.
@@ -90,6 +97,21 @@ class PhoneEngine(LiveEngine[PhoneConfig]):
 
     def probe(self, session: LiveSession) -> None:
         """Return nothing: a fork will do."""
+
+
+def _claimed(serial: str) -> socket.socket | None:
+    """Claim a phone for as long as what is returned is open; None where another process or environment holds it.
+
+    The claim is a name of the kernel's, which is free again when its holder ends, however it ends.
+    """
+    claim = socket.socket(socket.AF_UNIX)
+    if sys.platform.startswith("linux"):  # Others know no such names.
+        try:
+            claim.bind(f"\0agentworld-gym/phone/{serial}")
+        except OSError:
+            claim.close()
+            return None
+    return claim
 
 
 def _program(config: PhoneConfig, source: LiveSource) -> str:

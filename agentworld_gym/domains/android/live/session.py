@@ -54,7 +54,7 @@ class PhoneSession(LiveSession):
         SpecError: It lacks an app of the configuration.
     """
 
-    def __init__(self, engine: PhoneEngine, serial: str, give_back: Callable[[str], None]) -> None:
+    def __init__(self, engine: PhoneEngine, serial: str, give_back: Callable[[], None]) -> None:
         self._engine, self._config, self._give_back = engine, engine.config, give_back
         self._adb = Adb(engine.program, serial, engine.env)
         self._open = True
@@ -309,4 +309,4 @@ class PhoneSession(LiveSession):
         """Give the phone back; what was used on it is ended before its next episode."""
         if self._open:
             self._open = False
-            self._give_back(self._adb.serial)
+            self._give_back()

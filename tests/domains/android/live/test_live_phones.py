@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,9 @@ from agentworld_gym.kit.live import LiveMachine, LiveSource
 
 STANDIN = Path(__file__).parents[3] / "helpers" / "standin_adb.py"
 ANDROID = "AgentWorld/Android-v0"
+SERIAL = f"emulator-{os.getpid()}"
+"""A serial of this process alone: on one machine a phone plays one episode at a time."""
+
 NOTES = {"action_type": "open_app", "app_name": "Notes"}
 FIELD = 0
 Held = Callable[..., dict[str, Any]]
@@ -33,7 +37,7 @@ def keys(tmp_path: Path) -> dict[str, Any]:
     env = {"PHONES": str(tmp_path)}
     return {
         "adb": str(program),
-        "serial": "emulator-5554",
+        "serial": SERIAL,
         "trusted": True,
         "env": env,
         "settle_seconds": 0,
@@ -45,7 +49,7 @@ def keys(tmp_path: Path) -> dict[str, Any]:
 def held(tmp_path: Path) -> Held:
     """A function that changes what a phone holds, and returns it."""
 
-    def change(serial: str = "emulator-5554", **values: Any) -> dict[str, Any]:
+    def change(serial: str = SERIAL, **values: Any) -> dict[str, Any]:
         place = tmp_path / f"{serial}.json"
         first = {"front": "home", "notes": [], "draft": "", "focus": False, "lamp": False, "keyboard": "x"}
         phone: dict[str, Any] = json.loads(place.read_text()) if place.exists() else first
@@ -158,8 +162,8 @@ def test_a_screen_is_read_once_two_in_a_row_are_equal(opened: Any, held: Held) -
     machine = opened(settle_seconds=30).start({}, 0)
     held(shade=3)
     assert "Loading" not in machine.act(NOTES)
-    quick = opened(serial="emulator-5556").start({}, 0)
-    held("emulator-5556", shade=3)
+    quick = opened(serial=f"{SERIAL}-b").start({}, 0)
+    held(f"{SERIAL}-b", shade=3)
     assert "Loading 3" in quick.act(NOTES)
 
 
@@ -225,10 +229,10 @@ def test_an_element_cannot_forge_lines(opened: Any, held: Held) -> None:
 
 
 def test_a_phone_that_is_lost_ends_its_episode_alone(opened: Any, held: Held) -> None:
-    engine = opened(serial=["a", "b"])
+    engine = opened(serial=[SERIAL, f"{SERIAL}-b"])
     machine, other = engine.start({}, 0), engine.start({}, 0)
-    held("a", offline=True)
-    with pytest.raises(SystemLost, match="device 'a' not found"):
+    held(offline=True)
+    with pytest.raises(SystemLost, match=f"device '{SERIAL}' not found"):
         machine.act(NOTES)
     assert "New note" in other.act(NOTES)
 
@@ -268,24 +272,27 @@ def test_an_emulator_goes_back_by_a_snapshot(opened: Any, held: Held) -> None:
     held(notes=["of before"])
     assert "of before" not in engine.start({}, 0).act(NOTES)
     with pytest.raises(EngineError, match="KO: Snapshot not found"):
-        opened(serial="emulator-5558", reset={"snapshot": "gone"}).start({}, 0)
+        opened(serial=f"{SERIAL}-b", reset={"snapshot": "gone"}).start({}, 0)
 
 
 def test_a_fork_is_played_again_on_another_phone(opened: Any, held: Held) -> None:
-    alone = opened(serial="a").start({}, 0)
+    alone = opened().start({}, 0)
     with pytest.raises(InexactFork, match="serial names one"):
         alone.fork()
-    engine = opened(serial=["b", "c"])
+    with pytest.raises(EngineError, match="a phone plays one at a time"):
+        opened().start({}, 0)
+    alone.close()
+    engine = opened(serial=[f"{SERIAL}-b", f"{SERIAL}-c"])
     machine = engine.start({}, 0)
     machine.act(NOTES)
     act(machine, "input_text", index=FIELD, text="tea")
     twin = machine.fork()
     assert twin.observation == machine.observation and engine.exact_forks is True
     assert act(twin, "click", index=1).endswith('text="tea" | bounds=[60,390][1020,510]')
-    assert held("b")["notes"] != held("c")["notes"]
+    assert held(f"{SERIAL}-b")["notes"] != held(f"{SERIAL}-c")["notes"]
     twin.close()
     act(machine, "wait")
-    held("b", clock="12:31", notes=["of another time"]), held("c", clock="12:31")
+    held(f"{SERIAL}-b", notes=["of another time"])
     machine.act(NOTES)
     with pytest.raises(InexactFork, match="does not repeat itself"):
         machine.fork()
@@ -331,5 +338,5 @@ def test_wrong_keys_are_refused_by_name(opened: Any, keys: dict[str, Any]) -> No
         opened(adb="/nowhere/adb")
     with pytest.raises(SpecError, match=r"apps\.Mail: got 'org.example.mail'"):
         opened(apps={"Mail": "org.example.mail"}).start({}, 0)
-    with pytest.raises(AgentWorldError, match="emulator-5554"):
+    with pytest.raises(AgentWorldError, match=SERIAL):
         make(ANDROID, live={**keys, "env": {"PHONES": "/nowhere"}, "limits": {"start_seconds": 5}})
