@@ -61,18 +61,6 @@ class Adb:
         """
         return self.call("shell", line, seconds=seconds)
 
-    def must(self, line: str, seconds: float) -> str:
-        """Run a line of the phone's shell that has to succeed, and return what it prints.
-
-        Raises:
-            EngineError: It fails; see `shell` as well.
-        """
-        ran = self.shell(line, seconds)
-        if ran.status:
-            said = (ran.errors.strip() or ran.output.strip())[-500:]
-            raise EngineError(f"{self.serial}: `{line[:200]}` ended with status {ran.status}: {said}")
-        return ran.output
-
     def call(self, *words: str, seconds: float) -> Ran:
         """Run `adb` with some words; see `shell`."""
         ran = self._run(words, seconds)

@@ -80,7 +80,21 @@ class PhoneSession(LiveSession):
         return self._config.limits
 
     def _must(self, line: str) -> str:
-        return self._adb.must(line, self._limits.start_seconds)
+        """Run a line of the start or the reset; see `_succeed`."""
+        return self._succeed(line, self._limits.start_seconds)
+
+    def _succeed(self, line: str, seconds: float) -> str:
+        """Run a line that has to succeed, and return what it prints.
+
+        Raises:
+            EngineError: It fails.
+        """
+        ran = self._adb.shell(line, seconds)
+        said = f"{ran.output}\n{ran.errors}".strip()[-500:]
+        # `am start` says so alone where there is no such activity.
+        if ran.status or (line.startswith("am start") and re.search(r"(?m)^Error", said)):
+            raise EngineError(f"{self._adb.serial}: `{line[:200]}` ended with status {ran.status}: {said}")
+        return ran.output
 
     def _asked(self) -> tuple[tuple[int, int], str]:
         """Return the size of the screen in pixels, and what the phone is."""
@@ -122,7 +136,7 @@ class PhoneSession(LiveSession):
 
     def _restored(self) -> bool:
         """Bring the phone to its start, and return whether it shows what it showed at its first one."""
-        reset, seconds = self._config.reset, self._limits.start_seconds
+        reset = self._config.reset
         if reset.snapshot is not None:
             self._loaded(reset.snapshot)
         else:
@@ -133,7 +147,7 @@ class PhoneSession(LiveSession):
             if "Success" not in self._must(f"pm clear {shlex.quote(package)}"):
                 raise EngineError(f"pm clear {package} failed on the phone {self._adb.serial}")
         if reset.command is not None:
-            self._adb.must(reset.command, seconds)
+            self._must(reset.command)
         woken = self._must(_HOME)
         self._all_characters = gestures.ADB_KEYBOARD in woken
         self._screen = self._settled()
@@ -189,7 +203,7 @@ class PhoneSession(LiveSession):
         if lines is None:
             return self._screen.text
         for line in lines:
-            self._run(line)
+            self._succeed(line, self._limits.step_seconds)
         if action.get("action_type") == "wait":
             time.sleep(self._config.wait_seconds)
         self._screen = self._settled()
@@ -231,22 +245,12 @@ class PhoneSession(LiveSession):
             point = gestures.point_of(action, self._screen)
             if point is None:
                 return None
-            self._run(gestures.touched("click", point))
+            self._succeed(gestures.touched("click", point), self._limits.step_seconds)
             self._screen = self._looked()
         field = self._screen.focused
         if field is None:
             return [] if touched else None
         return [*gestures.at_the_end(field, action.get("clear_text") is True), *lines]
-
-    def _run(self, line: str) -> None:
-        """Run a line of an action.
-
-        Raises:
-            EngineError: The phone refuses it.
-        """
-        said = self._adb.must(line, self._limits.step_seconds)
-        if line.startswith("am start") and "Error" in said:
-            raise EngineError(f"{self._adb.serial}: {said.strip()[-300:]}")
 
     def _settled(self) -> PhoneDump:
         """Return the screen once two dumps in a row are equal, or the time for that is over.
