@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from standin_adb import FIRST
 from worlds import make
 
 from agentworld_gym.base.errors import AgentWorldError, SpecError, WorldNotConfigured
@@ -50,11 +52,14 @@ def held(tmp_path: Path) -> Held:
     """A function that changes what a phone holds, and returns it."""
 
     def change(serial: str = SERIAL, **values: Any) -> dict[str, Any]:
-        place = tmp_path / f"{serial}.json"
-        first = {"front": "home", "notes": [], "draft": "", "focus": False, "lamp": False, "keyboard": "x"}
-        phone: dict[str, Any] = json.loads(place.read_text()) if place.exists() else first
-        place.write_text(json.dumps(phone | values))
-        return phone | values
+        with open(tmp_path / f"{serial}.json", "a+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            phone: dict[str, Any] = json.loads(file.read() or json.dumps(FIRST)) | values
+            file.seek(0)
+            file.truncate()
+            json.dump(phone, file)
+        return phone
 
     return change
 
@@ -146,15 +151,16 @@ def test_a_text_arrives_as_it_was_written(opened: Any, held: Held) -> None:
 
 
 def test_characters_without_a_key_are_an_error_unless_the_phone_has_adbkeyboard(opened: Any, held: Held) -> None:
-    machine = opened().start({}, 0)
+    engine = opened()
+    machine = engine.start({}, 0)
     machine.act(NOTES)
     assert act(machine, "input_text", index=FIELD, text="Café 🍵").startswith(
         "Action error: no key of this phone types 'é'"
     )
     assert held()["draft"] == ""
-    machine.close()
     held(keyboard="com.android.adbkeyboard/.AdbIME")
-    machine = opened().start({}, 0)
+    machine.close()
+    machine = engine.start({}, 0)
     machine.act(NOTES)
     assert 'text="Café 🍵"' in act(machine, "input_text", index=FIELD, text="Café 🍵")
 
@@ -262,8 +268,9 @@ def test_a_phone_goes_back_to_its_start_and_is_refused_where_it_does_not(opened:
     held(keyboard="x", shade=1000)  # Something stays on the launcher.
     engine.close()
     broken = opened(limits={"start_seconds": 5})
-    broken.start({}, 0).close()
+    machine = broken.start({}, 0)
     held(shade=0)
+    machine.close()
     with pytest.raises(EngineError, match="does not go back to how it was"):
         broken.start({}, 0)
 
