@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.core.engines import EngineError, InexactFork
+from agentworld_gym.domains.android.live.adb import Adb
 from agentworld_gym.domains.android.live.config import PhoneConfig
 from agentworld_gym.domains.android.live.session import PhoneSession
 from agentworld_gym.kit.live import LiveEngine, LiveSession, LiveSource, Masks
@@ -49,8 +50,7 @@ class PhoneEngine(LiveEngine[PhoneConfig]):
 
     def __init__(self, config: PhoneConfig, source: LiveSource) -> None:
         self.file = source.file
-        self.program = _program(config, source)
-        self.env = {**os.environ, **config.env}
+        self._program = _program(config, source)
         self._free = [*config.serial]
         self._first: str | None = None
         self._guard = threading.Lock()
@@ -68,7 +68,8 @@ class PhoneEngine(LiveEngine[PhoneConfig]):
             else:
                 told = ", ".join(self._free) or "all phones"
                 raise EngineError(f"{told}: played by another episode on this machine; a phone plays one at a time")
-        return PhoneSession(self, serial, partial(self._given_back, serial, held))
+        adb = Adb(self._program, serial, {**os.environ, **self.config.env})
+        return PhoneSession(self, adb, partial(self._given_back, serial, held))
 
     def _given_back(self, serial: str, held: socket.socket) -> None:
         held.close()

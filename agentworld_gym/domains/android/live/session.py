@@ -6,19 +6,16 @@ import re
 import shlex
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import EngineError, Inspection, SystemLate
 from agentworld_gym.domains.android.live import gestures
 from agentworld_gym.domains.android.live.adb import Adb
-from agentworld_gym.domains.android.live.config import COMPONENT, PhoneTaskState
+from agentworld_gym.domains.android.live.config import COMPONENT, PhoneConfig, PhoneTaskState
 from agentworld_gym.domains.android.live.dump import PhoneDump
-from agentworld_gym.kit.live import LiveAbout, LiveSession, LiveStart
-
-if TYPE_CHECKING:
-    from agentworld_gym.domains.android.live.engine import PhoneEngine
+from agentworld_gym.kit.live import LiveAbout, LiveSession, LiveStart, Masks
 
 FILE = "/data/local/tmp/agentworld-live.xml"
 """Where uiautomator writes a dump on the phone."""
@@ -41,12 +38,29 @@ _ACTIVITY = re.compile(r"(?m)^\s*([A-Za-z]\w*(?:\.\w+)+/[\w.$]+)\s*$")
 _SIZE = re.compile(r"(\d{2,5})x(\d{2,5})")
 
 
+class Phones(Protocol):
+    """All phones of a configuration, as a session knows them."""
+
+    config: PhoneConfig
+    """What the user said."""
+
+    file: str
+    """Where that stands, for errors."""
+
+    masks: Masks
+    """What varies on their screens."""
+
+    def is_start(self, text: str) -> bool:
+        """Return whether a screen is that on which all episodes begin."""
+        ...
+
+
 class PhoneSession(LiveSession):
     """A phone, which this session alone uses.
 
     Args:
-        engine: The engine.
-        serial: The serial of the phone.
+        phones: The phones of the configuration.
+        adb: What runs commands on this one.
         give_back: A function that is called once the phone is free again.
 
     Raises:
@@ -54,9 +68,8 @@ class PhoneSession(LiveSession):
         SpecError: It lacks an app of the configuration.
     """
 
-    def __init__(self, engine: PhoneEngine, serial: str, give_back: Callable[[], None]) -> None:
-        self._engine, self._config, self._give_back = engine, engine.config, give_back
-        self._adb = Adb(engine.program, serial, engine.env)
+    def __init__(self, phones: Phones, adb: Adb, give_back: Callable[[], None]) -> None:
+        self._phones, self._config, self._adb, self._give_back = phones, phones.config, adb, give_back
         self._open = True
         self._met = set[str]()
         """The packages that were in front in this episode."""
@@ -68,7 +81,7 @@ class PhoneSession(LiveSession):
             if not self._restored():
                 told = self._screen.text[:300]
                 raise EngineError(
-                    f"the phone {serial} does not go back to how it was at its first start (see the key reset, and "
+                    f"the phone {adb.serial} does not go back to how it was at its first start (see the key reset, and "
                     f"masks for what varies); it shows: {told}"
                 )
         except BaseException:
@@ -119,7 +132,7 @@ class PhoneSession(LiveSession):
             activity = app if COMPONENT.fullmatch(app) else self._packages.get(app)
             if activity is None:
                 expected = f"an app with an icon on the phone {self._adb.serial}"
-                raise SpecError(self._engine.file, f"apps.{name}", app, expected)
+                raise SpecError(self._phones.file, f"apps.{name}", app, expected)
             found[name.casefold()] = activity
         return found
 
@@ -152,7 +165,7 @@ class PhoneSession(LiveSession):
         self._all_characters = gestures.ADB_KEYBOARD in woken
         self._screen = self._settled()
         self._met = set()
-        return self._engine.is_start(self._screen.text)
+        return self._phones.is_start(self._screen.text)
 
     def _loaded(self, snapshot: str) -> None:
         """Load a snapshot of an emulator, and wait until the phone is there again.
@@ -258,7 +271,7 @@ class PhoneSession(LiveSession):
         Raises:
             EngineError: There is none; see `_looked`.
         """
-        until, masks = time.monotonic() + self._config.settle_seconds, self._engine.masks
+        until, masks = time.monotonic() + self._config.settle_seconds, self._phones.masks
         screen = self._looked()
         while time.monotonic() < until:
             before, screen = screen, self._looked()
