@@ -72,7 +72,8 @@ class PhoneSession(LiveSession):
         self._phones, self._config, self._adb, self._give_back = phones, phones.config, adb, give_back
         self._open = True
         self._met = set[str]()
-        """The packages that were in front in this episode."""
+        """The packages that were in front in this episode, but for that of the launcher."""
+        self._home = ""
         try:
             self._size, self._device = self._asked()
             self._all_characters = False
@@ -164,7 +165,7 @@ class PhoneSession(LiveSession):
         woken = self._must(_HOME)
         self._all_characters = gestures.ADB_KEYBOARD in woken
         self._screen = self._settled()
-        self._met = set()
+        self._home, self._met = self._screen.package, set()
         return self._phones.is_start(self._screen.text)
 
     def _loaded(self, snapshot: str) -> None:
@@ -277,8 +278,7 @@ class PhoneSession(LiveSession):
             before, screen = screen, self._looked()
             if masks.without(before.text) == masks.without(screen.text):
                 break
-        if screen.package:
-            self._met.add(screen.package)
+        self._met |= {screen.package} - {self._home, ""}
         return screen
 
     def _looked(self) -> PhoneDump:
