@@ -39,7 +39,7 @@ class OwnedFolder:
             if (self.path / LOCK).exists():  # Another start may have taken it for one that was left.
                 break
             os.close(lock)
-        self.close = weakref.finalize(self, _removed, self.path, lock)
+        self.close = weakref.finalize(self, _removed, self.path, lock, os.getpid())
         """Removes the folder, at the end of the process at the latest; a second call does nothing."""
 
     def __enter__(self) -> Path:
@@ -49,8 +49,9 @@ class OwnedFolder:
         self.close()
 
 
-def _removed(folder: Path, lock: int) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+def _removed(folder: Path, lock: int, owner: int) -> None:
+    if os.getpid() == owner:  # A fork of the owner has only the lock of it.
+        shutil.rmtree(folder, ignore_errors=True)
     os.close(lock)
 
 

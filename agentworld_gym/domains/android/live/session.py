@@ -286,23 +286,24 @@ class PhoneSession(LiveSession):
 
         Raises:
             SystemLate: The screen never rests.
-            EngineError: uiautomator fails otherwise, or what it writes is no dump.
+            EngineError: What uiautomator writes is no dump.
         """
         until, said = time.monotonic() + self._limits.step_seconds, ""
         for attempt in range(_TRIES):
             if attempt:
                 time.sleep(_PAUSE)
             output = self._adb.shell(_DUMP, max(until - time.monotonic(), 1.0)).output
-            if "<hierarchy" in output:
+            try:
                 return PhoneDump(output, self._size)
-            said = output.strip()[-300:]
+            except EngineError as error:
+                said = str(error)
             if time.monotonic() > until:
                 break
         if "idle state" in said:
             raise SystemLate(
                 f"the screen of {self._adb.serial} never rests, so that uiautomator cannot dump it: {said}"
             )
-        raise EngineError(f"uiautomator cannot dump the screen of {self._adb.serial}: {said or 'it printed nothing'}")
+        raise EngineError(f"the screen of {self._adb.serial} cannot be read: {said}")
 
     def inspect(self, command: str) -> Inspection:
         """Run a command in the phone's shell.
