@@ -159,7 +159,9 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         if self._closed:
             raise ClosedError("this environment is closed; make another one")
         episode_seed = int(self.np_random.integers(MAX_SEED)) if seed is None else seed
-        [(episode, observation, info)] = self.runner.start([episode_seed], options or {})
+        [(episode, observation, info)] = self.runner.start(
+            [episode_seed], options or {}, leaving=[] if self._episode is None else [self._episode]
+        )
         if self._episode is not None:
             self._episode.session.close()
         self._episode = episode

@@ -366,7 +366,8 @@ class AgentWorldVectorEnv(WorldSpec, VectorEnv[tuple[str, ...], Sequence[str], A
     def _begin(
         self, members: Sequence[int], seeds: Sequence[int], options: dict[str, Any]
     ) -> dict[int, dict[str, Any]]:
-        started = self.runner.start(seeds, options)
+        leaving = [self.episodes[member] for member in members] if self.episodes else []
+        started = self.runner.start(seeds, options, leaving=leaving)
         if not self.episodes:
             self.episodes = [episode for episode, _, _ in started]
         infos: dict[int, dict[str, Any]] = {}

@@ -56,7 +56,9 @@ def test_a_machine_restored_from_its_state_goes_on_exactly(viewed: str) -> None:
     for row in sessions(viewed):
         draw, steps = drawing(row)
         with closing(started(row)) as machine:
-            assert_restored_goes_on(machine, draw, steps // 2, steps - steps // 2, whole=viewed != "terminal")
+            assert_restored_goes_on(
+                machine, draw, steps // 2, steps - steps // 2, apart="snapshot" if viewed == "terminal" else ""
+            )
 
 
 def test_the_view_prints_what_the_machine_shows_and_changes_nothing(viewed: str) -> None:

@@ -16,7 +16,7 @@ from agentworld_gym.core.contracts.generator import (
 )
 from agentworld_gym.core.contracts.observation import NO_USAGE, AnswerSource, Failure, FailureKind, Observation, Usage
 from agentworld_gym.core.contracts.verdict import Verdict
-from agentworld_gym.core.contracts.world import Action, ActionKind, Offering, Session, Teachable, World
+from agentworld_gym.core.contracts.world import Action, ActionKind, Offering, Scarce, Session, Teachable, World
 
 __all__ = [
     "NO_USAGE",
@@ -34,6 +34,7 @@ __all__ = [
     "Message",
     "Observation",
     "Offering",
+    "Scarce",
     "Session",
     "Teachable",
     "ToolCall",

@@ -97,6 +97,16 @@ class Offering(Protocol):
         ...
 
 
+@runtime_checkable
+class Scarce(Protocol):
+    """A world that may have too few sessions for an episode and the next one in its place at a time."""
+
+    @property
+    def scarce(self) -> bool:
+        """Whether an episode has to be ended before the next one begins in its place."""
+        ...
+
+
 S = TypeVar("S")
 S_contra = TypeVar("S_contra", contravariant=True)
 

@@ -23,6 +23,7 @@ DOMAIN = Domain(
     engine=f"{__name__}:open_engine",
     view="agentworld_gym.domains.android.engine:AndroidView",
     screen="agentworld_gym.domains.android.screen:PhoneScreen",
+    live="agentworld_gym.domains.android.live:open_live",
     translations={
         "droidrun": "agentworld_gym.domains.android.screen:DROIDRUN",
         "droidbot": "agentworld_gym.domains.android.screen:DROIDBOT",

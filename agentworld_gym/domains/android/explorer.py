@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agentworld_gym.agents.policies.exploring.base import ScreenExplorer
@@ -82,7 +82,13 @@ class PhoneExplorer(ScreenExplorer):
         """Open an app, at times one that is not installed."""
         if self.chance(0.04):
             return act("open_app", app_name=self.words.word.title())
-        return act("open_app", app_name=self.rng.choice(APPS))
+        return act("open_app", app_name=self.rng.choice(self._apps))
+
+    @property
+    def _apps(self) -> Sequence[str]:
+        """The names of the apps: those that the state tells, as that of a live phone does."""
+        told = self.task.state.get("apps")
+        return [str(name) for name in told] if isinstance(told, list | tuple) and told else APPS
 
     def back(self) -> str:
         """Go back."""

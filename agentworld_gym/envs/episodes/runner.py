@@ -24,6 +24,7 @@ from agentworld_gym.core.contracts import (
     Failure,
     FailureKind,
     Observation,
+    Scarce,
     Teachable,
     World,
 )
@@ -94,7 +95,7 @@ class EpisodeRunner:
         return self.max_steps or task.max_steps or self.spec.limits.max_steps
 
     def start(
-        self, seeds: Sequence[int], options: Mapping[str, Any], agents: int = 1
+        self, seeds: Sequence[int], options: Mapping[str, Any], agents: int = 1, leaving: Sequence[Episode] = ()
     ) -> list[tuple[Episode, str, Info]]:
         """Begin one episode a seed; the first observation is the instruction, a blank line, and what the world shows.
 
@@ -102,6 +103,8 @@ class EpisodeRunner:
             seeds: The seeds of the episodes.
             options: The options of `reset`: `task`, `family`, `level`, `controls`, `control_seed`.
             agents: How many agents share each episode.
+            leaving: The episodes in whose place these begin. The caller ends them; a world with too few sessions for
+                both has them ended first.
 
         Returns:
             For each seed the episode, its first observation, and its info.
@@ -114,6 +117,9 @@ class EpisodeRunner:
         tasks = [self.source.pick(seed, options) for seed in seeds]
         if tasks and options.get("task") is not None and (file := file_of(options["task"])):
             refuse_idle_patterns(self.world, tasks[0], file)
+        if isinstance(self.world, Scarce) and self.world.scarce:
+            for episode in leaving:
+                episode.session.close()
         return self.begin(tasks, seeds, agents)
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int], agents: int = 1) -> list[tuple[Episode, str, Info]]:

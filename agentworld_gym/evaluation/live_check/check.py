@@ -115,7 +115,7 @@ class _Check:
             self._learn(first, others)
         masks = tuple(dict.fromkeys(mask for _, mask in self._pieces if mask is not None))
         engine = self._world.engines.of(first[0].task)
-        engine.masks = every = Masks([*engine.config.masks, *masks])
+        engine.masks = every = engine.masks.also(masks)
         self._fork(first[:FORKS])
         plays = [*first, *again, *load, *after]
         tools = self._runner.tools(first[0].task)
@@ -130,6 +130,7 @@ class _Check:
             actions=sum(len(play.actions) for play in first),
             again=_compared(first, again, every),
             load=_compared(first, load, every),
+            at_a_time=min(len(first), engine.config.sessions),
             after=_compared(first[:1], after, every),
             varied=tuple(
                 VariedPiece(kind=kind, first=one[:200], second=other[:200], mask=mask, times=times)
@@ -231,8 +232,17 @@ class _Check:
         return play
 
     def _together(self, told: Sequence[Play]) -> tuple[list[Play], int, float]:
-        """Play all episodes again, at a time, and return them with the number of their actions and their seconds."""
-        self._tell("load", 0)
+        """Play all episodes again, as many at a time as there may be, and return them with the number of their actions
+        and their seconds."""
+        most = self._world.engines.of(told[0].task).config.sessions
+        plays, acted, seconds = list[Play](), 0, 0.0
+        for at in range(0, len(told), most):
+            self._tell("load", at)
+            wave = self._at_a_time(told[at : at + most])
+            plays, acted, seconds = [*plays, *wave[0]], acted + wave[1], seconds + wave[2]
+        return plays, acted, seconds
+
+    def _at_a_time(self, told: Sequence[Play]) -> tuple[list[Play], int, float]:
         plays = [Play(one.task, one.seed) for one in told]
         sessions = self._world.begin([play.task for play in plays], [play.seed for play in plays])
         live: dict[int, Any] = {}

@@ -71,7 +71,10 @@ class LiveReport(Strict):
     """The same actions again, one episode after the other."""
 
     load: Plays
-    """The same actions again, all episodes at a time."""
+    """The same actions again, many episodes at a time."""
+
+    at_a_time: int
+    """How many."""
 
     after: Plays
     """The first episode again, after all others: where it differs, something stays from one episode to the next."""
@@ -152,7 +155,7 @@ def _lines(report: LiveReport) -> Iterator[str]:
         "system": f"{report.system} ({report.domain})",
         "played": f"{report.episodes} episodes, {report.actions} actions, and all of them twice again",
         "repeats": _plays(report.again),
-        "under load": f"{_plays(report.load)}, {report.episodes} sessions at a time",
+        "under load": f"{_plays(report.load)}, {report.at_a_time} sessions at a time",
         "reset": f"{report.reset}; the first episode again after all others: {_plays(report.after)}",
         "forks": report.forks + ("" if report.fork_seconds is None else f", {report.fork_seconds:.3f} s each"),
         "start": f"{report.start_seconds:.2f} s a session",

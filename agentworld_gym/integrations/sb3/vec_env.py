@@ -216,7 +216,8 @@ class AgentWorldVecEnv(VecEnv):
         begun: dict[int, tuple[Episode, str, Any]] = {}
         for group in groups.values():
             seeds = [int(self._rngs[index].integers(MAX_SEED)) for index in group]
-            begun.update(zip(group, self.runner.start(seeds, options[group[0]]), strict=True))
+            leaving = [self._episodes[index] for index in group if index in self._episodes]
+            begun.update(zip(group, self.runner.start(seeds, options[group[0]], leaving=leaving), strict=True))
         for index, (episode, text, info) in begun.items():
             if index in self._episodes:
                 self._episodes[index].session.close()

@@ -24,6 +24,12 @@ from agentworld_gym.kit.live.confinement import HOME, Confinement
 from agentworld_gym.kit.live.file_archive import FileArchive
 from agentworld_gym.kit.live.process_watch import end_tree, family_of, process_watch
 
+_NAMES = f"{HOME[1:]} tmp"
+"""The folders whose files are told."""
+
+_UNREADABLE = 2
+"""The status of `tar` where it cannot read a file."""
+
 TIMED_OUT = -1
 """The status of a command that took too long."""
 
@@ -58,6 +64,25 @@ done
 _FILES = r"""
 tar -C / --one-file-system --sort=name -cf - {names} 2>/dev/null | base64 -w0 >&$answers
 printf '\n%s\n' "${{PIPESTATUS[0]}}" >&$answers
+"""
+
+_OPEN = r"""
+cd /
+for round in {{1..64}}; do
+  found=
+  while IFS= read -r -d '' path; do
+    stat --printf='%a %n\0' -- "$path" && chmod u+rwX -- "$path" && found=1
+  done < <(find {names} -xdev \( -type f ! -readable -o -type d \( ! -readable -o ! -executable \) \) -print0)
+  if [ -z "$found" ]; then break; fi
+done | tell
+echo 0 >&$answers
+"""
+"""Lets the owner read what it may not, folder by folder, and tells which permissions there were."""
+
+_CLOSE = r"""
+cd /
+while read -r mode path; do printf -v path %b "$path" && chmod "$mode" -- "$path"; done <<<{modes}
+printf '\n0\n' >&$answers
 """
 
 _READ = r"""
@@ -213,11 +238,29 @@ class SandboxBox:
         Raises:
             EngineError: It ended, or does not answer.
         """
-        told = self._do(_FILES.format(names=f"{HOME[1:]} tmp"), self.limits.start_seconds)
+        modes, told = dict[str, int](), self._packed()
+        if told.status == _UNREADABLE:
+            modes = self._opened()
+            try:
+                told = self._packed()
+            finally:
+                # Inner ones come first, before the folders around them are closed.
+                lines = [f"{mode:o} {_escaped(path)}" for path, mode in reversed(modes.items())]
+                self._do(_CLOSE.format(modes=shlex.quote("\n".join(lines))), self.limits.start_seconds)
         with suppress(ValueError):
             if told.status in (0, 1):  # 1 is a file that changed meanwhile.
-                return FileArchive(base64.b64decode(told.encoded, validate=True))
+                archive = FileArchive(base64.b64decode(told.encoded, validate=True))
+                return archive.with_modes(modes) if modes else archive
         raise EngineError(f"the files of the sandbox cannot be told (tar ended with status {told.status})")
+
+    def _packed(self) -> _Told:
+        return self._do(_FILES.format(names=_NAMES), self.limits.start_seconds)
+
+    def _opened(self) -> dict[str, int]:
+        """Let the owner read what its permissions forbid, and return the permissions by path, outer folders first."""
+        told = self._do(_OPEN.format(names=_NAMES), self.limits.start_seconds)
+        parts = base64.b64decode(told.encoded).decode("utf-8", "surrogateescape").split("\0")
+        return {path: int(mode, 8) for mode, _, path in (one.partition(" ") for one in parts) if path}
 
     def run(
         self, command: str, cwd: str = HOME, seconds: float | None = None, env: Mapping[str, str] | None = None
@@ -357,6 +400,34 @@ class SandboxBox:
                 os.close(number)
 
 
+def after_setup(
+    confinement: Confinement, files: FileArchive, setup: str | None, cwd: str, image: Path | None = None
+) -> FileArchive:
+    """Return what lies in a sandbox with some files after a command ran in it once.
+
+    Args:
+        confinement: How commands run.
+        files: The files.
+        setup: The command; None leaves the files as they are.
+        cwd: The folder in which it runs.
+        image: The folder of a root file system, whose programs there are; None shows those of this machine.
+
+    Raises:
+        EngineError: The files cannot be laid out, or the command fails.
+    """
+    if setup is None:
+        return files
+    box = SandboxBox(confinement, files, image)
+    try:
+        done = box.run(setup, cwd, confinement.config.limits.start_seconds)
+        if done.status:
+            how = "took too long" if done.status == TIMED_OUT else f"ended with status {done.status}"
+            raise EngineError(f"the setup {how}: {done.output.strip()[-500:]}")
+        return box.files()
+    finally:
+        box.close()
+
+
 class _Told(NamedTuple):
     status: int
     encoded: bytes
@@ -372,6 +443,18 @@ class _Told(NamedTuple):
             return base64.b64decode(self.encoded, validate=True).decode("utf-8", "replace")
         except ValueError as error:
             raise EngineError("the sandbox answers what is no text") from error
+
+
+def _escaped(path: str) -> str:
+    """Return a path as `printf %b` reads it back.
+
+    >>> _escaped("a b/c.txt")
+    'a\\\\0040b/c.txt'
+    """
+    data = path.encode("utf-8", "surrogateescape")
+    return "".join(
+        chr(byte) if (chr(byte).isalnum() and byte < 128) or byte in b"/._-" else f"\\0{byte:03o}" for byte in data
+    )
 
 
 def children_of(pid: int) -> list[int]:

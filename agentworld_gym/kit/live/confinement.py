@@ -10,7 +10,6 @@ import platform
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.base.process.bubblewrap import knows
 from agentworld_gym.kit.live.config import LiveConfig
+from agentworld_gym.kit.live.owned_folder import OwnedFolder
 
 HOME = "/home/user"
 """The home inside a sandbox, which is empty at the start and gone at the end."""
@@ -71,7 +71,7 @@ class Confinement:
 
     def __init__(self, config: LiveConfig, file: str, folder: Path) -> None:
         self.config, self.file, self.folder = config, file, folder
-        self._files: tempfile.TemporaryDirectory[str] | None = None
+        self._files: OwnedFolder | None = None
         self._named: list[Path] = []
         if config.trusted:
             return
@@ -257,16 +257,17 @@ class Confinement:
     def _users(self) -> str:
         """A folder with the names of the users inside."""
         if self._files is None:
-            self._files = tempfile.TemporaryDirectory(prefix="agentworld-live-")
+            files = OwnedFolder()
             for name, text in _USERS.items():
-                (Path(self._files.name) / name).write_text(text, encoding="utf-8")
-        return self._files.name
+                (files.path / name).write_text(text, encoding="utf-8")
+            self._files = files
+        return str(self._files.path)
 
     def close(self) -> None:
         """Remove what it made; a second call does nothing."""
         files, self._files = self._files, None
         if files is not None:
-            files.cleanup()
+            files.close()
 
     def __enter__(self) -> Confinement:
         return self

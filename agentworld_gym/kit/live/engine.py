@@ -152,6 +152,9 @@ class LiveEngine(ABC, Generic[C]):
     splits: ClassVar[bool] = False
     """Whether its sessions draw their episodes by seed, other ones in each split."""
 
+    scarce: ClassVar[bool] = False
+    """Whether there are so few sessions that an episode is ended before the next one begins in its place."""
+
     machine: ClassVar[type[LiveMachine]]
     """The class of its machines."""
 

@@ -97,6 +97,26 @@ class FileArchive:
             archive.add(folder, inside.lstrip("/"), filter=plain)
         return cls(held.getvalue())
 
+    def with_modes(self, modes: Mapping[str, int]) -> FileArchive:
+        """Return the archive with other permissions.
+
+        Args:
+            modes: The permissions by path from the root, without a slash before it.
+
+        >>> archive = FileArchive.of({"/home/user/a.txt": "hi"}).with_modes({"home/user/a.txt": 0})
+        >>> archive.state()["/home/user/a.txt#mode"]
+        '0'
+        """
+        held = io.BytesIO()
+        with (
+            tarfile.open(fileobj=io.BytesIO(self.data), mode="r:") as given,
+            tarfile.open(fileobj=held, mode="w", format=tarfile.GNU_FORMAT) as archive,
+        ):
+            for info in given:
+                info.mode = modes.get(info.name.strip("/"), info.mode)
+                archive.addfile(info, given.extractfile(info) if info.isfile() else None)
+        return FileArchive(held.getvalue())
+
     def descriptor(self) -> int:
         """Return a descriptor from which the archive can be read, which the caller closes."""
         number = os.memfd_create("agentworld-live")

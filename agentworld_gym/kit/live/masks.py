@@ -67,6 +67,10 @@ class Masks:
     def __init__(self, patterns: Iterable[str]) -> None:
         self._patterns = [re.compile(pattern) for pattern in patterns]
 
+    def also(self, patterns: Iterable[str]) -> Masks:
+        """Return these patterns and further ones."""
+        return Masks((*(pattern.pattern for pattern in self._patterns), *patterns))
+
     def spans(self, text: str) -> tuple[Span, ...]:
         """Return the pieces of a text that vary, in order and without overlap."""
         found = sorted(

@@ -97,8 +97,8 @@ class LivePool(Generic[S]):
             EngineError: There are too many.
         """
         until = time.monotonic() + self._seconds
-        with self._changed:
-            while True:
+        while True:
+            with self._changed:
                 if self._closed:
                     raise EngineError("the live world is closed")
                 if self._ready and ready:
@@ -106,11 +106,11 @@ class LivePool(Generic[S]):
                 if len(self._all) + self._coming < self._most:
                     self._coming += 1
                     return None
-                if self._ready:
-                    self.drop(self._ready.popleft())
-                    continue
-                if not self._changed.wait(until - time.monotonic()):
+                surplus = self._ready.popleft() if self._ready else None
+                if surplus is None and not self._changed.wait(until - time.monotonic()):
                     raise EngineError(f"all {self._most} sessions of the live system are in use; see the key sessions")
+            if surplus is not None:  # Its end may take long, and holds nobody up.
+                self.drop(surplus)
 
     def _started(self, start: Callable[[], S | None]) -> S | None:
         """Start a session for which there is room; None where the function starts none.

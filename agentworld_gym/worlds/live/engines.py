@@ -41,6 +41,12 @@ class LiveEngines:
         """The engine of the configuration; None where each task names its own."""
         return None if self.source is None else self._engine(self.source)
 
+    @property
+    def scarce(self) -> bool:
+        """Whether a system that is open has too few sessions for an episode and the next one at a time."""
+        with self._lock:
+            return any(engine.scarce for engine in self._open.values())
+
     def of(self, task: Task) -> LiveEngine[Any]:
         """Return the engine on which a task is played.
 

@@ -62,6 +62,11 @@ class LiveWorld(GroundedWorld):
         self.deterministic = usual is not None and usual.config.deterministic
 
     @property
+    def scarce(self) -> bool:
+        """Whether a system has too few sessions for an episode and the next one in its place at a time."""
+        return self.engines.scarce
+
+    @property
     def versions(self) -> dict[str, str]:
         """The versions that the system tells of itself."""
         usual = self.engines.usual

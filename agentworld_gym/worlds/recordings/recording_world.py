@@ -13,7 +13,7 @@ from agentworld_gym.base.documents.json_lines import JsonlWriter, sealed
 from agentworld_gym.base.errors import RecordingError
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.checks.success_protocols import KnowsCollateral, RunsSuccessCode, RunsTests, SuccessFinding
-from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Offering, Teachable, World
+from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Offering, Scarce, Teachable, World
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import TOGETHER, Work, answering_of, named
 from agentworld_gym.worlds.concurrency import in_rounds
@@ -67,6 +67,11 @@ class RecordingWorld:
                 )
         else:
             self._write([{"format": FORMAT, "fingerprint": self.fingerprint.as_dict()}])
+
+    @property
+    def scarce(self) -> bool:
+        """Whether the world that is recorded is; see `agentworld_gym.core.contracts.Scarce`."""
+        return isinstance(self.inner, Scarce) and self.inner.scarce
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[RecordedSession | Failure]:
         """Begin in the inner world and record the first observations."""

@@ -13,6 +13,7 @@ import pytest
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import Controls, EngineError, InexactFork, SystemLost
 from agentworld_gym.kit.live import LiveAbout, LiveConfig, LiveEngine, LiveMachine, LiveSession, LiveSource, LiveStart
+from agentworld_gym.kit.live.pool import LivePool
 
 
 class Tally(LiveSession):
@@ -150,6 +151,29 @@ def test_there_are_never_more_sessions_than_asked_for(opened: list[TallyEngine])
         engine.start({}, 0)
     first.close()
     assert engine.start({}, 0).observation == "0"
+
+
+def test_the_slow_end_of_a_session_holds_up_no_other_one() -> None:
+    gate, engine = threading.Event(), TallyEngine()
+
+    class Slow(Tally):
+        def close(self) -> None:
+            gate.wait(10)
+            super().close()
+
+    pool = LivePool[LiveSession](lambda: Slow(engine), most=2, ahead=0, seconds=10)
+    used, waits = pool.take(), pool.take()
+    pool.give_back(waits)
+    with ThreadPoolExecutor(2) as threads:
+        copied = threads.submit(pool.copied, lambda: Tally(engine))  # It has to end the one that waits first.
+        time.sleep(0.05)
+        given_back = threads.submit(pool.give_back, used)
+        try:
+            given_back.result(5)
+        finally:
+            gate.set()
+        assert copied.result(10) is not None
+    pool.close()
 
 
 def test_sessions_start_ahead_and_side_by_side(opened: list[TallyEngine]) -> None:

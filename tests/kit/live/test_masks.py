@@ -36,6 +36,10 @@ def test_a_learned_mask_leaves_other_numbers_alone() -> None:
     assert Masks([str(piece.mask)]).without('{"pid": 1, "id": 7}') == '{"pid": …, "id": 7}'
 
 
+def test_patterns_that_are_learned_come_beside_those_that_there_are() -> None:
+    assert Masks([r"pid (\d+)"]).also([r"at (\d+)"]).without("pid 7 at 9 in 3") == "pid … at … in 3"
+
+
 def test_lines_in_another_order_are_an_order_and_have_no_mask() -> None:
     (piece,) = varied("b\na\nc", "a\nb\nc")
     assert (piece.kind, piece.mask) == ("order", None)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import TimeoutError as LateError
-from contextlib import suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -110,14 +110,21 @@ class Connection:
             self._client = None
             started.set()
 
-    def _transport(self) -> Any:
-        if self.process is not None:
-            return self.process.streams()
-        import httpx2
-        from mcp.client.streamable_http import streamable_http_client
+    @asynccontextmanager
+    async def _transport(self) -> AsyncIterator[Any]:
+        """Hold open what the client writes to and reads from."""
+        async with AsyncExitStack() as held:
+            if self.process is not None:
+                yield await held.enter_async_context(self.process.streams())
+                return
+            import httpx2
+            from mcp.client.streamable_http import streamable_http_client
 
-        client = httpx2.AsyncClient(headers=dict(self._headers), timeout=self._call_seconds) if self._headers else None
-        return streamable_http_client(self._url, http_client=client)
+            http = None
+            if self._headers:  # The SDK closes its own client alone.
+                given = httpx2.AsyncClient(headers=dict(self._headers), timeout=self._call_seconds)
+                http = await held.enter_async_context(given)
+            yield await held.enter_async_context(streamable_http_client(self._url, http_client=http))
 
     async def _note(self, message: Any) -> None:
         from mcp_types import ToolListChangedNotification

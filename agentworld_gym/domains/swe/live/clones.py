@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -14,9 +13,10 @@ from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.swe.live.config import RepositoryConfig
 from agentworld_gym.kit.live import Confinement, LiveSource
-from agentworld_gym.kit.live.box import SandboxBox
+from agentworld_gym.kit.live.box import after_setup
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.file_archive import FileArchive
+from agentworld_gym.kit.live.owned_folder import OwnedFolder
 
 
 class Clones:
@@ -83,9 +83,9 @@ class Clones:
 
     def _cloned(self, commit: str) -> FileArchive:
         limits = self.config.limits
-        with tempfile.TemporaryDirectory(prefix="agentworld-live-") as folder:
-            place = Path(folder) / "clone"
-            self._git(Path(folder), "clone", "--quiet", "--no-local", "--no-checkout", str(self.repository), str(place))
+        with OwnedFolder() as folder:
+            place = folder / "clone"
+            self._git(folder, "clone", "--quiet", "--no-local", "--no-checkout", str(self.repository), str(place))
             self._git(place, "checkout", "--quiet", "-B", "main", commit)
             for ref in self._git(place, "for-each-ref", "--format=%(refname)").split():
                 if ref != "refs/heads/main":
@@ -98,16 +98,7 @@ class Clones:
             for key, value in (("user.name", "Dev"), ("user.email", "dev@example.com")):
                 self._git(place, "config", key, value)
             files = FileArchive.of_folder(place, self.root, limits.disk_mb << 20)
-        if self.config.setup is None:
-            return files
-        box = SandboxBox(self.confinement, files)
-        try:
-            done = box.run(self.config.setup, self.root, limits.start_seconds)
-            if done.status:
-                raise EngineError(f"the setup ended with status {done.status}: {done.output.strip()[-500:]}")
-            return box.files()
-        finally:
-            box.close()
+        return after_setup(self.confinement, files, self.config.setup, self.root)
 
 
 def place_of(folder: Path) -> str:

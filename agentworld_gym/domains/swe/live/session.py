@@ -55,6 +55,8 @@ class RepositorySession(LiveSession):
         self._clones, self._start = clones, LiveStart()
         self._commit = clones.config.commit
         self._box = SandboxBox(clones.confinement, clones.files_at(self._commit) if files is None else files)
+        self._read_bytes = dict[str, int]()
+        """How many bytes of the output of each shell in the background were read."""
         self.episode = self._begun()
         self.result: Result = self._greeting()
 
@@ -180,12 +182,16 @@ class RepositorySession(LiveSession):
 
     def _read_background(self, name: str) -> Result:
         shell = self._shell(name)
-        # The file of the command tells what it printed; how much of that was read, the number of its shown bytes does.
-        seen = len(shell.output.encode())
-        output = self._box.run(f"tail -c +{seen + 1} /dev/shm/background/{name}").output
+        seen, file = self._read_bytes.get(name, 0), f"/dev/shm/background/{name}"
+        # The first line tells how far the file is read, whatever is left out of the middle of a long output.
+        told = self._box.run(
+            f"size=$(stat -c %s {file}); echo $size; tail -c +{seen + 1} {file} | head -c $((size - {seen}))"
+        ).output
+        size, _, output = told.partition("\n")
+        self._read_bytes[name] = int(size) if size.isdigit() else seen
         status = self._box.run(f"cat /dev/shm/background/{name}.status 2>/dev/null").output.strip()
         code = int(status) if status.isdigit() else None
-        read = replace(shell, output=shell.output + output, exit_code=code, running=code is None and shell.running)
+        read = replace(shell, exit_code=code, running=code is None and shell.running)
         self.episode.shells = {**self.episode.shells, name: read}
         when = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
         if code is None:

@@ -10,7 +10,7 @@ from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.terminal.live.config import ShellConfig
 from agentworld_gym.domains.terminal.live.session import ShellSession
 from agentworld_gym.kit.live import Confinement, LiveEngine, LiveSource
-from agentworld_gym.kit.live.box import SandboxBox, missing_programs
+from agentworld_gym.kit.live.box import after_setup, missing_programs
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.file_archive import FileArchive
 
@@ -85,17 +85,7 @@ class ShellEngine(LiveEngine[ShellConfig]):
                 files = FileArchive.of_folder(self.folder, self.cwd, config.limits.disk_mb << 20)
             except OSError as error:
                 raise EngineError(f"the folder cannot be copied: {error}") from error
-        if config.setup is None:
-            return files
-        box = SandboxBox(self.confinement, files, self.image)
-        try:
-            done = box.run(config.setup, self.cwd, config.limits.start_seconds)
-            if done.status:
-                told = f"the setup ended with status {done.status}: {done.output.strip()[-500:]}"
-                raise EngineError(told)
-            return box.files()
-        finally:
-            box.close()
+        return after_setup(self.confinement, files, config.setup, self.cwd, self.image)
 
     def close(self) -> None:
         """End all shells."""

@@ -154,6 +154,28 @@ def test_a_server_behind_a_url_answers_as_the_machine_that_it_serves() -> None:
     env.close()
 
 
+def test_the_client_with_headers_is_closed_with_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    import httpx2
+
+    from agentworld_gym.core.engines import EngineError
+    from agentworld_gym.domains.mcp.live.connection import Connection
+
+    clients: list[httpx2.AsyncClient] = []
+
+    class Kept(httpx2.AsyncClient):
+        def __init__(self, *args: Any, **keys: Any) -> None:
+            super().__init__(*args, **keys)
+            clients.append(self)
+
+    monkeypatch.setattr(httpx2, "AsyncClient", Kept)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(EngineError):  # Nobody listens; the client was made all the same.
+        Connection(None, f"http://127.0.0.1:{port}/mcp", {"X-Key": "sesame"}, (5.0, 5.0))
+    assert clients and all(client.is_closed for client in clients)
+
+
 def _wait_for(port: int) -> None:
     until = time.monotonic() + 20
     while time.monotonic() < until:

@@ -124,6 +124,19 @@ def test_both_scaffolds_print_the_same_answer(sums: Path) -> None:
     env.close()
 
 
+def test_a_long_output_of_a_background_shell_is_told_once_whatever_is_left_out_of_it(machine: LiveMachine) -> None:
+    line = "seq 1 30000; echo half; read -r x <gate; printf 'caf\\351 \\342\\202\\254 end\\n'"
+    command(machine, "mkfifo gate")
+    command(machine, line, is_background=True)
+    command(machine, "until grep -q half /dev/shm/background/bash_1; do sleep 0.02; done")
+    first = called(machine, "BashOutput", bash_id="bash_1")
+    assert "are left out" in first and "half" in first
+    command(machine, "echo go >gate; sleep 0.1")
+    later = called(machine, "BashOutput", bash_id="bash_1")
+    assert "€ end" in later and "half" not in later and "29999" not in later
+    assert "end" not in called(machine, "BashOutput", bash_id="bash_1")
+
+
 def test_a_link_out_of_the_sandbox_leads_nowhere(machine: LiveMachine, sums: Path) -> None:
     command(machine, f"ln -s {sums}/sums.py out; ln -s / root; ln -s loop loop; ln -s {ROOT}/sums.py in; mkfifo pipe")
     for name in ("out", f"root{sums}/sums.py", "loop", "pipe", "root/proc/1/root/etc/shadow"):

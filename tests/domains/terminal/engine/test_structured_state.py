@@ -79,7 +79,7 @@ def episode(family: str, number: int) -> tuple[Any, Iterator[Any]]:
 def test_a_machine_restored_from_its_state_goes_on_exactly(number: int, family: str) -> None:
     machine, commands = episode(family, number)
     with closing(machine):
-        assert_restored_goes_on(machine, lambda machine: next(commands), 8, 12, whole=False)
+        assert_restored_goes_on(machine, lambda machine: next(commands), 8, 12, apart="snapshot")
 
 
 def test_a_script_that_sleeps_wakes_in_a_restored_machine() -> None:

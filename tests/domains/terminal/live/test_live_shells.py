@@ -141,6 +141,18 @@ def test_the_state_tells_files_folders_links_and_permissions(machine: LiveMachin
     assert str(state[f"{here}/b"]).startswith("1 bytes, ")
 
 
+def test_what_nobody_may_read_is_told_and_copied_with_its_permissions(machine: LiveMachine) -> None:
+    typed(machine, "mkdir -p d/e; echo in > d/e/f; echo secret > s; chmod 000 s d/e/f d/e; chmod 300 d\n")
+    state, here = machine.state(), "/home/user/project"
+    assert state[f"{here}/s"] == "secret\n" and state[f"{here}/d/e/f"] == "in\n"
+    assert [state[f"{here}/{name}#mode"] for name in ("s", "d", "d/e", "d/e/f")] == ["0", "300", "0", "0"]
+    twin = machine.fork()
+    for line in ("stat -c %a s d", "cat s", "chmod 700 d d/e d/e/f; cat d/e/f"):
+        assert typed(twin, f"{line}\n") == typed(machine, f"{line}\n")
+    assert twin.observation.split("\n")[1] == "in"
+    twin.close()
+
+
 def test_nothing_of_this_machine_is_reached(machine: LiveMachine, folder: Path) -> None:
     shown = typed(machine, f"cat {folder}/a.txt /etc/shadow; ls /root; touch /usr/x /x /etc/x /dev/x\n")
     assert "one\ntwo" not in shown and shown.count("No such file") == 3 and shown.count("Read-only") == 4
@@ -196,9 +208,9 @@ def test_a_task_has_files_a_setup_and_checks(folder: Path) -> None:
     env.close()
 
 
-def test_an_image_is_the_root(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"image: got .* expected a root file system with bash"):
-        opened(image=str(tmp_path))
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """A small root file system."""
     for name in ("base64", "bash", "cat", "env", "head", "rm", "setsid", "stat", "tail", "tar", "timeout"):
         program = shutil.which(name)
         assert program is not None
@@ -209,12 +221,32 @@ def test_an_image_is_the_root(tmp_path: Path) -> None:
     (tmp_path / "bin").symlink_to("usr/bin")
     (tmp_path / "opt").mkdir()
     (tmp_path / "opt" / "mark").write_text("of the image\n")
-    engine = opened(image=str(tmp_path), ahead=0)
+    return tmp_path
+
+
+def test_an_image_is_the_root(image: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with pytest.raises(SpecError, match=r"image: got .* expected a root file system with bash"):
+        opened(image=str(tmp_path_factory.mktemp("empty")))
+    engine = opened(image=str(image), ahead=0)
     machine = engine.start({}, 0)
     assert typed(machine, "cat /opt/mark\n").split("\n")[1] == "of the image"
     assert "command not found" in typed(machine, "python3\n")
     assert "Read-only file system" in typed(machine, "echo > /opt/mark\n")
     assert machine.inspect("cat /opt/mark").output == "of the image\n"
+    engine.close()
+
+
+def test_the_setup_runs_with_the_programs_of_the_image(image: Path, folder: Path) -> None:
+    engine = opened(
+        image=str(image),
+        folder=str(folder),
+        setup="cat /opt/mark a.txt > made.txt; command -v python3 >> made.txt; :",
+        ahead=0,
+    )
+    machine = engine.start({}, 0)
+    assert typed(machine, "cat made.txt\n").split("\n")[1:4] == ["of the image", "one", "two"]
+    assert machine.state()["/home/user/project/made.txt"] == "of the image\none\ntwo\n"
+    assert machine.fork().observation == machine.observation
     engine.close()
 
 
