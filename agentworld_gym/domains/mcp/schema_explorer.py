@@ -74,9 +74,10 @@ class SchemaExplorer(Explorer):
         self._remember("", arguments)
         if (told := _read(observation)) is not None:
             self._remember("", told)
-            return
-        pieces = [one.strip() for one in _PIECE.split(observation[: KEPT * LONGEST])]
-        words = [next(filter(None, match.groups())) for match in list(_TOKEN.finditer(observation))[:KEPT]]
+            pieces, words = [one for one in _leaves(told) if isinstance(one, str)], []
+        else:
+            pieces = [one.strip() for one in _PIECE.split(observation[: KEPT * LONGEST])]
+            words = [next(filter(None, match.groups())) for match in list(_TOKEN.finditer(observation))[:KEPT]]
         self._words.update(dict.fromkeys([one for one in pieces if 0 < len(one) <= LONGEST // 2][:KEPT] + words))
         while len(self._words) > 4 * KEPT:
             del self._words[next(iter(self._words))]
@@ -177,7 +178,9 @@ class SchemaExplorer(Explorer):
 
     def _text(self, name: str, schema: Mapping[str, Any]) -> str:
         pattern = schema.get("pattern")
-        known = [one for one in self._values.get(_stem(name), ()) if isinstance(one, str)]
+        stem = _stem(name)  # The name of an entity may stand under `entityName` and `name`.
+        like = [values for other, values in self._values.items() if stem.endswith(other) or other.endswith(stem)]
+        known = [one for values in like for one in values if isinstance(one, str)]
         words = [one for one in self._words if pattern is None or _matches(pattern, one)]
         quoted = [one or other for one, other in _QUOTED.findall(str(schema.get("description", "")))]
         fitting = [one for one in known if pattern is None or _matches(pattern, one)]
