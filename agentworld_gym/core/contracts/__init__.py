@@ -16,7 +16,16 @@ from agentworld_gym.core.contracts.generator import (
 )
 from agentworld_gym.core.contracts.observation import NO_USAGE, AnswerSource, Failure, FailureKind, Observation, Usage
 from agentworld_gym.core.contracts.verdict import Verdict
-from agentworld_gym.core.contracts.world import Action, ActionKind, Offering, Scarce, Session, Teachable, World
+from agentworld_gym.core.contracts.world import (
+    Action,
+    ActionKind,
+    Instructing,
+    Offering,
+    Scarce,
+    Session,
+    Teachable,
+    World,
+)
 
 __all__ = [
     "NO_USAGE",
@@ -31,6 +40,7 @@ __all__ = [
     "Failure",
     "FailureKind",
     "Generator",
+    "Instructing",
     "Message",
     "Observation",
     "Offering",
