@@ -20,8 +20,10 @@ from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of, installed
+from agentworld_gym.core.contracts import FailureKind
 from agentworld_gym.core.domain.spec import DomainSpec, Form
 from agentworld_gym.core.domain.task import Split, Task, split_seed
+from agentworld_gym.core.engines import EngineError
 from agentworld_gym.core.engines.catalog import engine_names, has_engine, libraries_of
 from agentworld_gym.core.flow import Flow, Work
 from agentworld_gym.core.registration import find_domain, official_name
@@ -43,6 +45,9 @@ AHEAD = 4
 
 MOST_LOST = 8
 """How many sessions in a row the server of the model that plays may lose before the recording ends."""
+
+TRIES = 3
+"""How many times a session is played whose world is lost, or late, which another time may not be."""
 
 EXPLORE: PolicyName = "explore"
 """The name of the policy of an explorer."""
@@ -134,19 +139,12 @@ class Recorder:
 
     def _row(self, number: int) -> Work[Row | None]:
         domain = self._round[number % len(self._round)]
-        name = f"{self._seed}/{self._split}/{number}"
-        rng = random.Random(name)
-        assignment = domain.assign(rng, random.Random(f"controls/{name}"), self._split)
-        try:
-            session = yield from domain.playing(assignment, rng)
-        except AgentLost as error:
-            self._lost += 1
-            if self._lost >= MOST_LOST:
-                raise
-            logger.warning("session %d is left out: %s", number, error)
-            return None
-        self._lost = 0
-        if not session.history.turns:
+        for left in reversed(range(TRIES)):
+            assignment, session, why = yield from self._tried(domain, number)
+            if why is None:
+                break
+            logger.warning("session %d: %s%s", number, why, "; it is played again" if left else "")
+        if session is None or not session.history.turns:
             return None
         task, domain_id = assignment.task, domain.spec.id
         data = {
@@ -168,6 +166,28 @@ class Recorder:
             **session.fields(),
         }
         return validated(Row, data, str(data["id"]))
+
+    def _tried(
+        self, domain: _DomainRecorder, number: int
+    ) -> Work[tuple[_Assignment, SessionRecording | None, str | None]]:
+        """Play a session; return who played what, the session if it can be a row, and why another try may end better,
+        if one may."""
+        name = f"{self._seed}/{self._split}/{number}"
+        rng = random.Random(name)
+        assignment = domain.assign(rng, random.Random(f"controls/{name}"), self._split)
+        try:
+            session = yield from domain.playing(assignment, rng)
+        except AgentLost as error:
+            self._lost += 1
+            if self._lost >= MOST_LOST:
+                raise
+            logger.warning("session %d is left out: %s", number, error)
+            return assignment, None, None
+        except EngineError as error:
+            return assignment, None, str(error)
+        self._lost = 0
+        passing = session.failure in (FailureKind.CONNECTION, FailureKind.TIMEOUT)
+        return assignment, session, f"the world failed ({session.failure})" if passing else None
 
     def close(self) -> None:
         """Close the worlds, and the generator of a model that plays. A second call does nothing."""

@@ -38,6 +38,8 @@ class SessionRecording:
         self.changes: list[tuple[StateChange, ...]] = []
         self.finish: str | None = None
         self.probes = 0
+        self.failure: str | None = None
+        """The kind of the failure of the world that ended the session."""
         self.success: bool | None = False if task.success else None
         self.score: float | None = 0.0 if task.success else None
 
@@ -51,12 +53,12 @@ class SessionRecording:
             confirming, steps = self._episode.confirming, self._episode.steps
             action = self._parse(text)
             (step,) = self._runner.advance([self._episode], [text])
-            failed = "failure" in step.info
             if action.kind is ActionKind.FINISH or (action.kind is ActionKind.CONFIRM and confirming):
                 self.finish = text
             elif self._episode.steps > steps and action.kind is not ActionKind.ASK:  # No world answers a question.
                 self._add_turn(action, step.observation)
-            if failed:
+            if "failure" in step.info:
+                self.failure = step.info["failure"]["kind"]
                 self.success = self.score = None
                 return False
             if step.terminated or step.truncated:
