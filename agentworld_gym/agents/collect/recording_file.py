@@ -184,17 +184,42 @@ def _played_elsewhere(
     """Play sessions on other machines and yield their rows in order: as many as are missing, and so on."""
     while True:
         numbers = range(first, first + max(LEAST, missing()))
-        ended: dict[int, dict[str, Any] | None] = {}
         try:
-            with closing(elsewhere(partial(_Recording, setting), numbers, FAR)) as playing:
-                for place, row in playing:
-                    ended[numbers[place]] = row
-                    while first in ended:
-                        yield [ended.pop(first)]
-                        first += 1
+            with closing(_in_order(setting, numbers, FAR, elsewhere)) as rows:
+                for row in rows:
+                    yield [row]
+                    first += 1
         except WorkerDied as error:
             error.item = None if error.item is None else numbers[error.item]
             raise
+
+
+def recorded_elsewhere(
+    specs: Sequence[DomainSpec],
+    config: CollectConfig,
+    seed: int,
+    split: Split,
+    numbers: Sequence[int],
+    elsewhere: Elsewhere,
+) -> Generator[Row | None, None, None]:
+    """Play the sessions of some numbers in other processes and yield their rows, in the order of the numbers."""
+    setting = tuple(map(_source, specs)), config.model_dump_json(), seed, split
+    with closing(_in_order(setting, numbers, None, elsewhere)) as rows:
+        for row in rows:
+            yield None if row is None else Row.model_validate(row)
+
+
+def _in_order(
+    setting: _Setting, numbers: Sequence[int], ahead: int | None, elsewhere: Elsewhere
+) -> Generator[dict[str, Any] | None, None, None]:
+    ended: dict[int, dict[str, Any] | None] = {}
+    following = 0
+    with closing(elsewhere(partial(_Recording, setting), numbers, ahead)) as playing:
+        for place, row in playing:
+            ended[place] = row
+            while following in ended:
+                yield ended.pop(following)
+                following += 1
 
 
 class _Recording:

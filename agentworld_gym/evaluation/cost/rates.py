@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.base.errors import TraceError
-from agentworld_gym.core.traces.log import read_trace
-from agentworld_gym.evaluation.cost.totals import TokenTotals, tokens_of, world_tokens
+from agentworld_gym.core.traces.log import agent_logs, read_trace
+from agentworld_gym.evaluation.cost.totals import TokenTotals, tokens_of, trace_bytes, world_tokens
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +50,9 @@ class Rates:
 
     checks_seconds: float
     """The seconds of all checks."""
+
+    trace_bytes: int = 0
+    """How long the logs of these episodes are."""
 
     @property
     def prompt_line(self) -> tuple[float, float]:
@@ -135,7 +138,9 @@ def rates_of(path: Path) -> Rates:
         rows = [(row[0], 0, 0, 0, 0, row[-1]) for row in rows]
     turns, prompt, cached, completion, thinking, seconds_ = _columns(rows)
     whole = tuple(lengths[True] or lengths[False])
-    return Rates(turns, prompt, cached, completion, thinking, seconds_, whole, checks, known, checks_seconds)
+    played = len(lengths[True]) + len(lengths[False])
+    size = sum(map(trace_bytes, agent_logs(path))) * len(whole) // played
+    return Rates(turns, prompt, cached, completion, thinking, seconds_, whole, checks, known, checks_seconds, size)
 
 
 def _columns(rows: Sequence[tuple[float, ...]]) -> Iterable[Floats]:
