@@ -55,7 +55,7 @@ def test_a_session_that_ends_every_worker_is_tried_in_a_process_of_its_own_when_
 
     with pytest.raises(WorkerDied):
         collect([MCP], out, 20, 0, CONFIG, elsewhere=dying)
-    assert len(list(read_rows(out))) == 3
+    assert max(row.number for row in read_rows(out)) < 3
     assert (tmp_path / "rows.jsonl.playing").read_text() == "3"
     collect([MCP], out, 20, 0, CONFIG, elsewhere=Crew())
     assert out.read_bytes() == whole and not (tmp_path / "rows.jsonl.playing").exists()
