@@ -125,10 +125,9 @@ def make_a_hard_link_out_of_the_home(hints):
 
 @attack
 def list_the_folders_of_users(hints):
-    found = [
-        name for place in ("/root", "/home", hints["folder"], "/var", "/opt", "/mnt", "/srv") for name in listed(place)
-    ]
-    strange = [name for name in found if name not in ("user",)]
+    places = ("/root", "/home", hints["folder"], "/var", "/opt", "/mnt", "/srv")
+    shown = {part for path in hints["read"] for part in path.split("/")}
+    strange = [name for place in places for name in listed(place) if name not in shown | {"user"}]
     return f"sees {strange[:5]}" if strange else None
 
 
@@ -657,7 +656,7 @@ def leave_names_that_are_hard_to_read(hints):
     before = os.getcwd()
     try:
         os.chdir(place)
-        for number in range(60):
+        for number in range(15):
             os.mkdir("d" * 200 + str(number))
             os.chdir("d" * 200 + str(number))
     except OSError:

@@ -158,7 +158,7 @@ def tool_server(host: Host) -> Told:
     """A server is a command in the sandbox."""
     with files_of(host, "server", "/home/user") as folder:
         config = LiveConfig(limits=LIMITS, read=(*prefixes(), str(folder)))
-        hints = host.hints("server", "/home/user", (str(folder),))
+        hints = host.hints("server", "/home/user", config.read)
         (folder / "hints.json").write_text(json.dumps(hints))
         with Confinement(config, "live_safety", folder) as confinement:
             words = [sys.executable, str(folder / ATTACKS.name), str(folder / "hints.json")]
