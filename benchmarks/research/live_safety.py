@@ -209,7 +209,9 @@ def repository(host: Host) -> Told:
 def environment(host: Host) -> Told:
     """The attacks are actions of a text environment, in its own process."""
     with files_of(host, "environment", "/home/user") as folder:
-        (folder / "hints.json").write_text(json.dumps(host.hints("environment", "/home/user", (str(folder),))))
+        (folder / "hints.json").write_text(
+            json.dumps(host.hints("environment", "/home/user", (str(folder), *prefixes())))
+        )
         with closing(attacker(folder)) as engine:
             machine = engine.start({}, 0)
             told: Told = {}
