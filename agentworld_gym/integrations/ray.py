@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import itertools
 import logging
+import os
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -150,7 +151,7 @@ class _Crew:
         """Begin a worker, on the emptiest node that has room; where there is none, it begins once there is."""
         name = f"{WORKER}{next(self._names)}"
         make = ray.remote(_Worker).options(num_cpus=1, scheduling_strategy="SPREAD", max_restarts=0)
-        self._workers[name] = make.remote(name, self._make, self._width, self._dealer)
+        self._workers[name] = make.remote(name, self._make, self._width, self._dealer, os.getcwd())
         self._set_to_work(name)
 
     def next_done(self) -> tuple[int, Any] | None:
@@ -269,8 +270,12 @@ class _Dealer:
 class _Worker:
     """A process on some node."""
 
-    def __init__(self, name: str, make: Callable[[str, int], Hand[Any, Any]], width: int, dealer: Any) -> None:
+    def __init__(
+        self, name: str, make: Callable[[str, int], Hand[Any, Any]], width: int, dealer: Any, folder: str
+    ) -> None:
         self._name, self._make, self._width, self._dealer = name, make, width, dealer
+        with suppress(OSError):  # Relative paths count from where the command runs, if the node has that folder.
+            os.chdir(folder)
         self._hand: Hand[Any, Any] | None = None
 
     def work(self) -> Iterator[tuple[int, Any]]:

@@ -66,7 +66,8 @@ def main() -> None:
 def _waves(env: str, world: str, action: str, members: int, kills: int) -> None:
     domain, rng = find_domain(env), random.Random(0)
     name = "AgentWorld/Custom-v0" if domain is None else domain.env_id
-    envs = gym.make_vec(f"agentworld_gym:{name}", members, world=world, reading="exact", max_steps=10**6)
+    live = world.removeprefix("live:")
+    envs = gym.make_vec(f"agentworld_gym:{name}", members, live=live, reading="exact", max_steps=10**6)
     envs.reset(seed=0)
     runner = envs.unwrapped
     struck: dict[int, int] = {}  # the number of the member by the episode that was hit

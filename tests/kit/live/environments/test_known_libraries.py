@@ -24,7 +24,7 @@ def opened(environment: str, **live: Any) -> gym.Env[str, str]:
         live["python"] = python
     limits = {"start_seconds": 240, "step_seconds": 120}  # A game is made within that time, on a busy machine too.
     given = {"env": environment, "ahead": 0, "limits": limits, **live}
-    return gym.make("AgentWorld/Custom-v0", live=given, reading="exact")
+    return gym.make("agentworld_gym:AgentWorld/Custom-v0", live=given, reading="exact")
 
 
 @pytest.mark.slow
