@@ -6,8 +6,9 @@
 Processes are killed with SIGKILL, drawn at random among all that the sessions started: the sandbox, the server, or what
 it started; with `--workers` the processes that record as well.
 
-In waves, half of the kills come before a step and half in its middle. The table counts the kills, the episodes that
-ended by one, and the episodes that ended though nobody had hit them. A recording is compared with one that nobody
+In waves, half of the kills come before a step and half in its middle, and one in five hits a session that waits for its
+episode or just starts. The table counts the kills, the episodes that ended by one, and the episodes that ended though
+nobody had hit them. A recording is compared with one that nobody
 disturbed: rows that are lost, doubled, or different. Both count the processes and folders that are left at the end.
 """
 
@@ -34,6 +35,9 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.kit.live.process_watch import family_of
 from agentworld_gym.llm.rows.row_reading import read_rows
+
+SPARE = 0.2
+"""The share of the kills that hit a session which plays no episode."""
 
 LATEST = 0.05
 """How many seconds behind the beginning of a step a kill in its middle may come."""
@@ -72,17 +76,22 @@ def _waves(env: str, world: str, action: str, members: int, kills: int) -> None:
     runner = envs.unwrapped
     struck: dict[int, int] = {}  # the number of the member by the episode that was hit
     kept = []  # so that no two episodes have the same number
-    done = ended = others = waves = 0
+    done = spare = ended = others = waves = 0
     waiting: set[int] = set()
     began = time.perf_counter()
-    while done < kills or (waiting and waves < 20 * kills):
+    while done + spare < kills or (waiting and waves < 20 * kills):
         episodes = list(runner.episodes)
         late = None
-        if done < kills:
+        if done + spare < kills:
             hit = rng.randrange(members)
             episode = episodes[hit]
             family = [] if id(episode) in struck or episode.over else _family(episode)
-            if family:
+            if rng.random() < SPARE:
+                played = {pid for one in episodes for pid in _family(one)}
+                if waits := [pid for pid in _processes() if pid not in played]:
+                    _killer(rng.choice(waits))()
+                    spare += 1
+            elif family:
                 kept.append(episode)
                 struck[id(episode)] = hit
                 waiting.add(id(episode))
@@ -104,7 +113,8 @@ def _waves(env: str, world: str, action: str, members: int, kills: int) -> None:
                 waiting.discard(id(episodes[place]))
     seconds = time.perf_counter() - began
     envs.close()
-    print(f"kills {done}, episodes hit that ended {ended}, other episodes that ended {others}")
+    print(f"kills {done + spare}, {spare} of them of sessions that waited or began")
+    print(f"episodes hit {done}, episodes hit that ended {ended}, other episodes that ended {others}")
     print(f"{waves} waves of {members} in {seconds:.1f} s")
 
 
