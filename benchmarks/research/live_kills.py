@@ -36,6 +36,9 @@ from agentworld_gym.core.registration import find_domain
 from agentworld_gym.kit.live.process_watch import family_of
 from agentworld_gym.llm.rows.row_reading import read_rows
 
+PATIENCE = 20
+"""How many waves behind the last kill an episode may end."""
+
 SPARE = 0.2
 """The share of the kills that hit a session which plays no episode."""
 
@@ -79,7 +82,8 @@ def _waves(env: str, world: str, action: str, members: int, kills: int) -> None:
     done = spare = ended = others = waves = 0
     waiting: set[int] = set()
     began = time.perf_counter()
-    while done + spare < kills or (waiting and waves < 20 * kills):
+    last = 0  # the wave of the last kill
+    while done + spare < kills or (waiting and waves < last + PATIENCE):
         episodes = list(runner.episodes)
         late = None
         if done + spare < kills:
@@ -96,7 +100,7 @@ def _waves(env: str, world: str, action: str, members: int, kills: int) -> None:
                 struck[id(episode)] = hit
                 waiting.add(id(episode))
                 kill = _killer(rng.choice(family))
-                done += 1
+                done, last = done + 1, waves
                 if rng.random() < 0.5:
                     kill()
                 else:
@@ -114,7 +118,8 @@ def _waves(env: str, world: str, action: str, members: int, kills: int) -> None:
     seconds = time.perf_counter() - began
     envs.close()
     print(f"kills {done + spare}, {spare} of them of sessions that waited or began")
-    print(f"episodes hit {done}, episodes hit that ended {ended}, other episodes that ended {others}")
+    went_on = done - ended  # A shell begins another one over the same files where its own is ended.
+    print(f"episodes hit {done}: {ended} ended, {went_on} went on; other episodes that ended: {others}")
     print(f"{waves} waves of {members} in {seconds:.1f} s")
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
-from agentworld_gym.agents.policies.exploring import ExplorerPolicy
+from agentworld_gym.agents.policies.exploring.policy import ExplorerPolicy
 from agentworld_gym.agents.policies.language_agent import Calls, LanguageAgent, Overflow
 from agentworld_gym.agents.policies.playing import FunctionPolicy, Policy, ScriptedPolicy
 from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, mixed_policy, nothing_policy

@@ -6,6 +6,5 @@ from __future__ import annotations
 from agentworld_gym.agents.policies.exploring.base import Explorer
 from agentworld_gym.agents.policies.exploring.explorers import explore, explore_beside, explorer, explorer_names
 from agentworld_gym.agents.policies.exploring.offered import OfferedExplorer
-from agentworld_gym.agents.policies.exploring.policy import ExplorerPolicy
 
-__all__ = ["Explorer", "ExplorerPolicy", "OfferedExplorer", "explore", "explore_beside", "explorer", "explorer_names"]
+__all__ = ["Explorer", "OfferedExplorer", "explore", "explore_beside", "explorer", "explorer_names"]

@@ -4,71 +4,63 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 from agentworld_gym.agents.policies.exploring.base import SESSION
 from agentworld_gym.agents.policies.exploring.explorers import explore
 from agentworld_gym.agents.policies.exploring.offered import OfferedExplorer
+from agentworld_gym.agents.policies.playing import ScriptedPolicy, next_action
 from agentworld_gym.agents.policies.scripted import menu_policy
 from agentworld_gym.core.actions.finish import VERB
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.registration import find_domain, resolved
-from agentworld_gym.core.screens.sight import ActionStream, on_screen
+from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.envs.episodes.episode import Episode
 
 
-class _Exploring(Protocol):
-    def act(self, episode: Episode) -> str | None: ...
-
-
-@dataclass(frozen=True)
 class ExplorerPolicy:
     """Tries what can be done in an episode, for some actions, and finishes.
 
     Where the world tells which actions can be done, it takes some of them; elsewhere the explorer of the domain acts,
     and where that has none, random choices from the menu.
+
+    Args:
+        draw: The number of the draw; another one gives other actions.
     """
 
-    draw: int = 0
-    """The number of the draw; another one gives other actions."""
+    name = "explore"
 
-    @property
-    def name(self) -> str:
-        """The name of the policy in results."""
-        return "explore"
+    def __init__(self, draw: int = 0) -> None:
+        self._scripted = ScriptedPolicy(self.name, exploring, draw)
 
-    def begin(self, episode: Episode) -> _Exploring:
+    def begin(self, episode: Episode) -> ActionStream | Offered:
         """Begin to explore an episode."""
-        rng = random.Random(f"{self.name}/{self.draw}/{episode.seed}")
-        return _Scripted(episode, rng) if episode.offers is None else _Offered(rng)
+        if episode.offers is None:
+            return self._scripted.begin(episode)
+        return Offered(self._scripted.random_numbers(episode))
 
-    def act(self, episodes: Sequence[Episode], kept: Sequence[_Exploring]) -> list[str]:
+    def act(self, episodes: Sequence[Episode], kept: Sequence[ActionStream | Offered]) -> list[str]:
         """Choose the next action of each episode."""
-        return [one.act(episode) or VERB for episode, one in zip(episodes, kept, strict=True)]
+        return [
+            one.act(episode) if isinstance(one, Offered) else next_action(episode, one)
+            for episode, one in zip(episodes, kept, strict=True)
+        ]
 
 
-class _Offered:
+class Offered:
+    """Takes some of the actions that can be done in one episode.
+
+    Args:
+        rng: The source of all random draws.
+    """
+
     def __init__(self, rng: random.Random) -> None:
         self._explorer, self._left = OfferedExplorer(rng), rng.randint(*SESSION)
 
-    def act(self, episode: Episode) -> str | None:
+    def act(self, episode: Episode) -> str:
+        """Return the next action; `finish` where there were enough, or there is none."""
         self._left -= 1
-        return (
-            self._explorer.choose(episode.observation, episode.offers) if self._left >= 0 and episode.offers else None
-        )
-
-
-class _Scripted:
-    def __init__(self, episode: Episode, rng: random.Random) -> None:
-        stream = exploring(episode.task, rng)
-        self._stream = on_screen(stream, episode.task.domain, episode.observations[0])
-
-    def act(self, episode: Episode) -> str | None:
-        try:
-            return self._stream.send(episode.observations[-1]) if episode.steps else next(self._stream)
-        except StopIteration:
-            return None
+        offers = episode.offers
+        return self._explorer.choose(episode.observation, offers) if self._left >= 0 and offers else VERB
 
 
 def exploring(task: Task, rng: random.Random) -> ActionStream:
