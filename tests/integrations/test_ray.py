@@ -228,10 +228,10 @@ class TestALostNode:
 
     def test_leaves_a_recording_whole(self, through_a_loss, tmp_path):
         there, here = tmp_path / "there", tmp_path / "here"
-        command = ["collect", "terminal", "-n", "300", "--no-card", "--out"]
+        command = ["collect", "terminal", "-n", "60", "--no-card", "--out"]
         begun = there / "train.jsonl"
         through_a_loss(
-            [*command, str(there), "--shard", "100"], lambda: begun.exists() and begun.read_bytes().count(b"\n") >= 8
+            [*command, str(there), "--shard", "25"], lambda: begun.exists() and begun.read_bytes().count(b"\n") >= 8
         )
         alone = CliRunner().invoke(app, [*command, str(here)])
         assert alone.exit_code == 0, alone.output
