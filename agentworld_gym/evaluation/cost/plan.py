@@ -113,14 +113,14 @@ def within(rates: Rates, plan: RunPlan, hours: float) -> RunPlan:
     Raises:
         SpecError: No number of nodes does, because one episode takes longer.
     """
-    nodes = 1
+    nodes, seconds = 1, 0.0
     for _ in range(SEARCHES):
-        cost = planned(rates, plan.model_copy(update={"nodes": nodes}))
-        assert cost.seconds is not None
-        if cost.seconds <= hours * HOUR:
-            return plan.model_copy(update={"nodes": nodes})
-        nodes = max(nodes + 1, math.ceil(nodes * cost.seconds / (hours * HOUR)))
-    raise SpecError("plan", "hours", hours, f"more than {cost.seconds / HOUR:.3g}: one episode takes its time")
+        asked = plan.model_copy(update={"nodes": nodes})
+        seconds = planned(rates, asked).seconds or 0.0
+        if seconds <= hours * HOUR:
+            return asked
+        nodes = max(nodes + 1, math.ceil(nodes * seconds / (hours * HOUR)))
+    raise SpecError("plan", "hours", hours, f"more than {seconds / HOUR:.3g}: one episode takes its time")
 
 
 def makespan(durations: Sequence[float], width: int) -> float:
