@@ -36,6 +36,9 @@ from agentworld_gym.core.registration import find_domain
 from agentworld_gym.kit.live.process_watch import family_of
 from agentworld_gym.llm.rows.row_reading import read_rows
 
+RATE = 0.33
+"""How many kills there are in the time of one session; a session is given up after three."""
+
 PATIENCE = 20
 """How many waves behind the last kill an episode may end."""
 
@@ -140,31 +143,36 @@ def _killer(pid: int) -> Callable[[], None]:
 def _recording(env: str, world: str, sessions: int, workers: int, kills: int) -> None:
     spec, config = load_spec(spec_source(env)), CollectConfig(world=world)
     with tempfile.TemporaryDirectory() as place:
-        whole, disturbed = Path(place) / "whole.jsonl", Path(place) / "disturbed.jsonl"
+        whole = Path(place) / "whole.jsonl"
         began = time.perf_counter()
         collect([spec], whole, sessions, 0, config)
         calm = time.perf_counter() - began
-        killer = _Killing(kills, calm / kills)
-        began, starts, thread = time.perf_counter(), 0, threading.Thread(target=killer.run)
-        thread.start()
-        held = 0
-        while held < sessions:
-            starts += 1
-            with suppress(WorkerDied):
-                collect([spec], disturbed, sessions, 0, config, workers=workers)
-            held = len(list(read_rows(disturbed)))
-        killer.over.set()
-        thread.join()
-        told, rows = list(read_rows(whole)), list(read_rows(disturbed))
-        numbers = [row.number for row in rows]
-        lost = len({row.number for row in told} - set(numbers))
-        other = sum(
-            one.actions != row.actions or one.observations != row.observations
-            for one, row in zip(told, rows, strict=False)
-        )
-        print(f"kills {killer.done} while {sessions} sessions were recorded, in {starts} starts of the command")
-        print(f"rows lost {lost}, doubled {len(numbers) - len(set(numbers))}, different {other}")
-        print(f"{calm:.1f} s undisturbed, {time.perf_counter() - began:.1f} s disturbed")
+        told = list(read_rows(whole))
+        done = rounds = starts = lost = doubled = other = 0
+        began = time.perf_counter()
+        while done < kills:
+            disturbed, rounds = Path(place) / f"{rounds}.jsonl", rounds + 1
+            killer = _Killing(kills - done, calm / sessions / RATE)
+            thread = threading.Thread(target=killer.run)
+            thread.start()
+            held = 0
+            while held < sessions:
+                starts += 1
+                with suppress(WorkerDied):
+                    collect([spec], disturbed, sessions, 0, config, workers=workers)
+                held = len(list(read_rows(disturbed)))
+            killer.over.set()
+            thread.join()
+            done += killer.done
+            rows = {row.number: row for row in read_rows(disturbed)}
+            doubled += held - len(rows)
+            lost += len({row.number for row in told} - rows.keys())
+            same = (row.number in rows and rows[row.number].observations == row.observations for row in told)
+            other += len(told) - sum(same)
+        print(f"kills {done} while {rounds * sessions} sessions were recorded, in {starts} starts of the command")
+        print(f"rows lost {lost}, doubled {doubled}, different or lost {other}")
+        spent = (time.perf_counter() - began) / rounds / sessions
+        print(f"{calm / sessions:.2f} s a session undisturbed, {spent:.2f} s disturbed")
 
 
 class _Killing:
