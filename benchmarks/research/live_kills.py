@@ -29,7 +29,7 @@ import gymnasium as gym
 
 from agentworld_gym.agents.collect.config import CollectConfig
 from agentworld_gym.agents.collect.recording_file import collect
-from agentworld_gym.base.process.parallel import WorkerDied
+from agentworld_gym.base.errors import AgentWorldError
 from agentworld_gym.cli.common import spec_source
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.registration import find_domain
@@ -158,7 +158,7 @@ def _recording(env: str, world: str, sessions: int, workers: int, kills: int) ->
             held = 0
             while held < sessions:
                 starts += 1
-                with suppress(WorkerDied):
+                with suppress(AgentWorldError):  # A worker was killed, or the system at its very start; one goes on.
                     collect([spec], disturbed, sessions, 0, config, workers=workers)
                 held = len(list(read_rows(disturbed)))
             killer.over.set()

@@ -140,7 +140,7 @@ class Recorder:
     def _row(self, number: int) -> Work[Row | None]:
         domain = self._round[number % len(self._round)]
         for left in reversed(range(TRIES)):
-            assignment, session, why = yield from self._tried(domain, number)
+            assignment, session, why = yield from self._tried(domain, number, left)
             if why is None:
                 break
             logger.warning("session %d: %s%s", number, why, "; it is played again" if left else "")
@@ -168,7 +168,7 @@ class Recorder:
         return validated(Row, data, str(data["id"]))
 
     def _tried(
-        self, domain: _DomainRecorder, number: int
+        self, domain: _DomainRecorder, number: int, left: int
     ) -> Work[tuple[_Assignment, SessionRecording | None, str | None]]:
         """Play a session; return who played what, the session if it can be a row, and why another try may end better,
         if one may."""
@@ -176,7 +176,13 @@ class Recorder:
         rng = random.Random(name)
         assignment = domain.assign(rng, random.Random(f"controls/{name}"), self._split)
         try:
-            session = yield from domain.playing(assignment, rng)
+            session = domain.begun(assignment)
+        except EngineError as error:
+            if not left:  # There is no system that others could be played on.
+                raise
+            return assignment, None, str(error)
+        try:
+            yield from domain.playing(session, assignment, rng)
         except AgentLost as error:
             self._lost += 1
             if self._lost >= MOST_LOST:
@@ -281,16 +287,18 @@ class _DomainRecorder:
             return _Assignment(task, name, Player(self._agent, rng.getrandbits(31)))
         return _Assignment(task, policy, Script(policy_actions(policy, task, rng, self._config)))
 
-    def playing(self, assignment: _Assignment, rng: random.Random) -> Work[SessionRecording]:
+    def begun(self, assignment: _Assignment) -> SessionRecording:
+        """Begin a task."""
+        return SessionRecording(self._runner, self.prompts, assignment.task, assignment.seed)
+
+    def playing(self, session: SessionRecording, assignment: _Assignment, rng: random.Random) -> Work[None]:
         """Play a task to its end, and at times look at the state with the task's probes."""
-        session = SessionRecording(self._runner, self.prompts, assignment.task, assignment.seed)
         try:
             able = yield from session.playing(assignment.agent)
             if able and rng.random() < self._config.probe_share:
                 probes = [check.probes for check in assignment.task.success if check.probes]
                 rng.shuffle(probes)
                 session.run_probes(probes)
-            return session
         finally:
             session.close()
 

@@ -55,8 +55,9 @@ def planned(rates: Rates, plan: RunPlan) -> Cost:
 
     Prompts grow by as many tokens a turn as the measured ones, and completions are drawn from those. The time of a step
     follows from the tokens that it reads and writes, and the time of the run from its episodes, of which `width` run at
-    a time and the next begins where one ends; where the server tells of no tokens, it follows from the measured times
-    alone. Rates hold for the load under which they were measured: a server answers more slowly where more episodes ask.
+    a time and the next begins where one ends. While one begins, the others of its node wait. Where the server tells of
+    no tokens, the time follows from the measured times alone. Rates hold for the load under which they were measured: a
+    server answers more slowly where more episodes ask.
 
     Args:
         rates: The measured rates.
@@ -89,6 +90,7 @@ def planned(rates: Rates, plan: RunPlan) -> Cost:
     elapsed = np.concatenate([[0.0], np.cumsum(seconds)])
     by_episode = np.diff(elapsed[np.concatenate([[0], np.cumsum(lengths)])]) + checks_seconds
     factor = plan.episodes / drawn_episodes
+    beginning = plan.episodes * rates.begin_seconds / len(rates.lengths)
     world = TokenTotals(
         prompt=round(prompt.sum()),
         cached=round(cached.sum()),
@@ -100,7 +102,7 @@ def planned(rates: Rates, plan: RunPlan) -> Cost:
         steps=round(factor * len(turns)),
         world=world.scaled(factor) if rates.known else UNKNOWN,
         checks=checks,
-        seconds=factor * makespan(by_episode.tolist(), plan.width * plan.nodes),
+        seconds=factor * makespan(by_episode.tolist(), plan.width * plan.nodes) + beginning / plan.nodes,
         waited=factor * float(by_episode.sum()),
         nodes=plan.nodes,
         trace_bytes=round(plan.episodes * rates.trace_bytes / len(rates.lengths)),
