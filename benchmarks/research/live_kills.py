@@ -153,7 +153,7 @@ def _recording(env: str, world: str, sessions: int, workers: int, kills: int) ->
         while done < kills:
             disturbed, rounds = Path(place) / f"{rounds}.jsonl", rounds + 1
             killer = _Killing(kills - done, calm / sessions / RATE)
-            thread = threading.Thread(target=killer.run)
+            thread = threading.Thread(target=killer.run, daemon=True)
             thread.start()
             held = 0
             while held < sessions:
