@@ -25,13 +25,20 @@ class SessionRecording:
         prompts: The prompts of the rows.
         task: The task.
         seed: The seed of the episode; None takes that of the task.
+
+    Raises:
+        EngineError: The world cannot begin, or is lost at once.
     """
 
     def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task, seed: int | None = None) -> None:
         self._runner, self._prompts, self._task = runner, prompts, task
         ((self._episode, _, _),) = runner.start([(task.seed or 0) if seed is None else seed], {"task": task})
         self.history = ScreenHistory[str](task.domain, self._episode.session.observation)
-        self._before = self._state = self.initial_state = dict(self._machine.state())
+        try:
+            self._before = self._state = self.initial_state = dict(self._machine.state())
+        except BaseException:
+            self.close()
+            raise
         self.prompts: list[str] = []
         self.responses: list[str] = []
         self.spans: list[tuple[ContentSpan, ...]] = []
