@@ -20,7 +20,6 @@ from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of, installed
-from agentworld_gym.core.contracts import FailureKind
 from agentworld_gym.core.domain.spec import DomainSpec, Form
 from agentworld_gym.core.domain.task import Split, Task, split_seed
 from agentworld_gym.core.engines import EngineError
@@ -47,7 +46,7 @@ MOST_LOST = 8
 """How many sessions in a row the server of the model that plays may lose before the recording ends."""
 
 TRIES = 3
-"""How many times a session is played whose world is lost, or late, which another time may not be."""
+"""How many times a session is played whose world fails: what was lost, or late on a busy machine, may not be then."""
 
 EXPLORE: PolicyName = "explore"
 """The name of the policy of an explorer."""
@@ -192,8 +191,7 @@ class Recorder:
         except EngineError as error:
             return assignment, None, str(error)
         self._lost = 0
-        passing = session.failure in (FailureKind.CONNECTION, FailureKind.TIMEOUT)
-        return assignment, session, f"the world failed ({session.failure})" if passing else None
+        return assignment, session, None if session.failure is None else f"the world failed: {session.failure}"
 
     def close(self) -> None:
         """Close the worlds, and the generator of a model that plays. A second call does nothing."""

@@ -46,7 +46,7 @@ class SessionRecording:
         self.finish: str | None = None
         self.probes = 0
         self.failure: str | None = None
-        """The kind of the failure of the world that ended the session."""
+        """The failure of the world that ended the session: its kind, and what it says."""
         self.success: bool | None = False if task.success else None
         self.score: float | None = 0.0 if task.success else None
 
@@ -65,7 +65,7 @@ class SessionRecording:
             elif self._episode.steps > steps and action.kind is not ActionKind.ASK:  # No world answers a question.
                 self._add_turn(action, step.observation)
             if "failure" in step.info:
-                self.failure = step.info["failure"]["kind"]
+                self.failure = "{kind}: {message}".format_map(step.info["failure"])
                 self.success = self.score = None
                 return False
             if step.terminated or step.truncated:
