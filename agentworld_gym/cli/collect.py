@@ -23,6 +23,7 @@ from agentworld_gym.cli.common import (
     stderr,
     stdout,
 )
+from agentworld_gym.cli.on_ray import RayOption, on_ray
 from agentworld_gym.cli.outputs import writable_folder
 
 
@@ -95,13 +96,30 @@ def collect(
             help="The variant of a domain's engine, such as swe=monty; repeatable.",
         ),
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes that record.")] = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            min=1,
+            help="Processes that record.",
+            show_default="1, or with --ray one for each node that has a CPU",
+        ),
+    ] = None,
+    ray: RayOption = False,
     width: Annotated[
         int, typer.Option("--width", min=1, help="Sessions that --agent plays at a time, in each worker.")
     ] = 16,
     form: Annotated[
         Literal["jsonl", "parquet"], typer.Option("--format", help="Parquet comes beside the JSONL file.")
     ] = "jsonl",
+    shard: Annotated[
+        int | None,
+        typer.Option(
+            "--shard",
+            min=1,
+            help="Sessions in each Parquet file, such as train-00000.parquet; without it there is one file.",
+        ),
+    ] = None,
     tensorboard: TensorBoardOption = None,
     wandb: WandbOption = None,
     card: Annotated[
@@ -111,7 +129,8 @@ def collect(
     """Record sessions of grounded worlds, to train or to evaluate a world model on.
 
     Each session is one row. A session depends on the seed and its number alone, so that any number of workers writes
-    the same file. A run that was stopped, even by a kill, goes on where it was when it is started again.
+    the same file, and so do the nodes of a cluster, some of which may be lost. A run that was stopped, even by a kill,
+    goes on where it was when it is started again.
 
     Each worker plays one session after the other, as a grounded world answers at once; with --agent it plays --width
     sessions at a time. Language worlds are no source of recordings: `rollout --out` keeps what they play.
@@ -122,7 +141,7 @@ def collect(
     from agentworld_gym.agents.progress import live
     from agentworld_gym.base.documents.strict import validated
     from agentworld_gym.core.domain.spec import load_spec
-    from agentworld_gym.llm.rows.parquet import write_parquet
+    from agentworld_gym.llm.rows.parquet import write_parquet, write_shards
     from agentworld_gym.llm.rows.row_reading import read_rows
     from agentworld_gym.recipe.config_files import load_config
 
@@ -131,7 +150,7 @@ def collect(
     single = out.suffix == ".jsonl"
     file = out if single else out / f"{split}.jsonl"
     table = file.with_suffix(".parquet")
-    tabled = form == "parquet" or table.exists()
+    tabled = form == "parquet" or shard is not None or table.exists()
     if tabled and find_spec("pyarrow") is None:
         raise AgentWorldError(f"{table}: Parquet needs pyarrow: {install('data')}")
     specs = [load_spec(source) for source in dict.fromkeys(source_in_dialect(name, dialect) for name in domains)]
@@ -157,13 +176,17 @@ def collect(
             tally.before = min(held, episodes) - tally.episodes
 
         try:
-            added = record(specs, file, episodes, seed, settings, split, workers, begin, count, width)
+            elsewhere = on_ray(workers, 1 if settings.agent is None else width) if ray else None
+            added = record(specs, file, episodes, seed, settings, split, workers or 1, begin, count, width, elsewhere)
         except KeyboardInterrupt:
             said = f"{file} keeps what is recorded; the same command goes on with it."
             stderr().print(said, markup=False, highlight=False, soft_wrap=True)
             raise
     written = [f"{file}: {counted(added, 'session')} added, {episodes} asked for"]
-    if tabled:
+    if shard is not None:
+        shards = write_shards(file, shard)
+        written.append(f"{table.with_stem(f'{table.stem}-*')}: {counted(len(shards), 'file')} of {shard} sessions each")
+    elif tabled:
         written.append(f"{table}: {counted(write_parquet(read_rows(file), table), 'session')}")
     if card and not single:
         pictures = "" if find_spec("matplotlib") else f"; pictures need {install('data')}"
@@ -182,6 +205,7 @@ def register(app: typer.Typer) -> None:
             "agentworld collect mcp --agent http://localhost:8000/v1 --width 64 --out data -n 500",
             "agentworld collect swe --dialect claude-code --out data -n 200",
             "agentworld collect swe --engine swe=monty --out data -n 8000",
+            "agentworld collect mcp --world live:my.yaml --ray --workers 64 --shard 10000 --out data -n 1000000",
             "agentworld collect terminal --config terminal-state --out runs/sessions.jsonl -n 60000",
         )
     )(collect)

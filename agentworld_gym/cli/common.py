@@ -26,9 +26,9 @@ EnvironmentName = Annotated[
     str, typer.Argument(metavar="ENV", help="A domain (terminal), an id (AgentWorld/Terminal-v0) or a spec (my.yaml).")
 ]
 AGENTS = (
-    "Who plays: expert, mixed (an expert that errs), menu (random choices from the task's menu), nothing (finish at "
-    "once), a saved MaskablePPO (agent.zip), python:MODULE:FACTORY, or a language model (http://HOST:PORT/v1, "
-    "vllm:MODEL, transformers:DIR)"
+    "Who plays: expert, mixed (an expert that errs), menu (random choices from the task's menu), explore (tries what "
+    "can be done), nothing (finish at once), a saved MaskablePPO (agent.zip), python:MODULE:FACTORY, or a language "
+    "model (http://HOST:PORT/v1, vllm:MODEL, transformers:DIR)"
 )
 """The handles of `agentworld_gym.agents.policies.registry`, in the help of a command."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -25,6 +25,7 @@ from agentworld_gym.cli.common import (
     counted,
     env_options,
     examples,
+    spec_source,
     stderr,
     stdout,
     tokens_text,
@@ -50,6 +51,7 @@ GpusOption = Annotated[int, typer.Option("--gpus", min=1, help="How many GPUs se
     epilog=examples(
         "agentworld cost plan terminal --world http://localhost:8000/v1 -n 10000 --steps 20 --gpu-hour 2.5",
         "agentworld cost plan --from runs/today -n 10000 --no-thinking",
+        "agentworld cost plan mcp --world live:my.yaml -n 10000000 --hours 24 --node-hour 0.4 --rows 50",
     )
 )
 @with_language_options
@@ -64,7 +66,26 @@ def plan(
     steps: Annotated[
         int | None, typer.Option("--steps", min=1, help="Steps in each episode; else as in those measured.")
     ] = None,
-    width: Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time.")] = 16,
+    width: Annotated[int, typer.Option("--width", min=1, help="Episodes that run at a time, in each node.")] = 16,
+    nodes: Annotated[
+        int | None,
+        typer.Option("--nodes", min=1, help="How many nodes play, as with `--ray`.", show_default="1, or by --hours"),
+    ] = None,
+    hours: Annotated[
+        float | None, typer.Option("--hours", min=0.001, help="Find out how many nodes it takes in so many hours.")
+    ] = None,
+    node_hour: Annotated[
+        float | None, typer.Option("--node-hour", min=0, help="The price of one node for an hour.")
+    ] = None,
+    rows: Annotated[
+        int,
+        typer.Option(
+            "--rows",
+            min=0,
+            help="Record so many sessions, as `collect` does, to see how long their rows are; for a world that no "
+            "language model plays.",
+        ),
+    ] = 0,
     measure: Annotated[
         int,
         typer.Option(
@@ -86,7 +107,10 @@ def plan(
     ] = None,
     gpu_hour: HourOption = None,
     gpus: GpusOption = 1,
-    policy: Annotated[str, typer.Option("--policy", help=f"{AGENTS}.")] = "expert",
+    policy: Annotated[
+        str | None,
+        typer.Option("--policy", help=f"{AGENTS}.", show_default="expert, or explore where a task has none"),
+    ] = None,
     seed: SeedOption = 0,
     family: FamilyOption = None,
     level: LevelOption = None,
@@ -96,15 +120,27 @@ def plan(
     out: Annotated[Path | None, typer.Option("--out", dir_okay=False, help="Keep the plan, as JSON.")] = None,
     **language: Any,
 ) -> None:
-    """Say what a run will cost: steps, tokens, time and price, from rates measured on your own server.
+    """Say what a run will cost: steps, tokens, time, bytes and price, from rates measured on your own server or system.
 
     Whole episodes are measured, with their probes and judges. A step is one that the world answers; `finish` is none.
     """
-    from agentworld_gym.evaluation.cost import RunPlan, first_failure, planned, rates_of, total_of
+    from agentworld_gym.evaluation.cost import RunPlan, first_failure, planned, rates_of, total_of, within
 
+    if nodes is not None and hours is not None:
+        raise SpecError("command line", "--hours", hours, "one of --nodes and --hours")
+    if rows and env is None:
+        raise SpecError("command line", "--rows", rows, "an environment whose sessions can be recorded")
     if out is not None:
         writable(out, "--out")
-    asked = RunPlan(episodes=episodes, steps=steps, width=width, thinking=thinking, cached=cached, seed=seed)
+    asked = RunPlan(
+        episodes=episodes,
+        steps=steps,
+        width=width,
+        nodes=nodes or 1,
+        thinking=thinking,
+        cached=cached,
+        seed=seed,
+    )
     with TemporaryDirectory() as folder:
         if traces is None:
             if env is None:
@@ -129,8 +165,12 @@ def plan(
         if traces is None and not spent.steps:
             raise AgentWorldError(f"no step was answered while the world was measured: {first_failure(source)}")
         rates = rates_of(source)
-    found = planned(rates, asked)
-    _table({"planned": found}, _price(gpu_hour, gpus))
+    found = planned(rates, asked if hours is None else within(rates, asked, hours))
+    if rows:
+        assert env is not None
+        mean = _row_bytes(env, world, rows, seed, split, level, family)
+        found = found.model_copy(update={"row_bytes": round(episodes * mean)})
+    _table({"planned": found}, _price(gpu_hour, gpus), node_hour)
     told = f"measured: {counted(spent.steps, 'step')} of {counted(spent.episodes, 'episode')}"
     if spent.width is not None:
         told += f", {spent.width:.1f} at a time"
@@ -159,12 +199,42 @@ def run(
 
     spent = total_of(path)
     columns = {} if against is None else {"planned": read_plan(against)}
-    _table({**columns, "actual": spent}, _price(gpu_hour, gpus))
+    _table({**columns, "actual": spent}, _price(gpu_hour, gpus), None)
     if spent.failures:
         _say(f"failed steps: {_named(spent.failures)}")
 
 
-def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: int, steps: int | None) -> None:
+def _row_bytes(
+    env: str,
+    world: str,
+    count: int,
+    seed: int,
+    split: str,
+    levels: Sequence[int] | None,
+    families: Sequence[str] | None,
+) -> float:
+    """Record some sessions, and return how long a row of them is in the mean, as a line of JSON."""
+    from contextlib import closing
+
+    import orjson
+
+    from agentworld_gym.agents.collect.config import CollectConfig
+    from agentworld_gym.agents.collect.recorder import Recorder
+    from agentworld_gym.base.documents.strict import validated
+    from agentworld_gym.core.domain.spec import load_spec
+    from agentworld_gym.core.domain.task import Split
+
+    asked: dict[str, Any] = {"world": "grounded" if world == "auto" else world, "families": tuple(families or ())}
+    asked |= {"levels": dict.fromkeys(levels, 1.0)} if levels else {}
+    config, of = validated(CollectConfig, asked, "command line"), cast(Split, split)
+    with closing(Recorder([load_spec(spec_source(env))], config, seed, of)) as recorder:
+        lengths = [len(orjson.dumps(row.model_dump())) + 1 for row in recorder.rows(range(count)) if row is not None]
+    if not lengths:
+        raise AgentWorldError(f"none of {counted(count, 'session')} had a turn, so that rows have no length")
+    return sum(lengths) / len(lengths)
+
+
+def _measure(given: dict[str, Any], policy: str | None, seed: int, most: int, width: int, steps: int | None) -> None:
     """Play whole episodes, with at most so many steps over all of them; the traces tell the rest.
 
     A step is one that the world answers, so that `finish` is none.
@@ -183,6 +253,8 @@ def _measure(given: dict[str, Any], policy: str, seed: int, most: int, width: in
         opened.callback(runner.close)
         ahead = options.changed(max_steps=1, traces=None).runner()
         opened.callback(ahead.close)
+        if policy is None:
+            policy = "expert" if runner.source.pick(seed, {}).expert else "explore"
         player = opened.enter_context(opened_policy(policy, runner.spec))
         seeds: list[int] = []
         left = most - 1
@@ -215,7 +287,7 @@ def _price(hour: float | None, gpus: int) -> GpuPrice | None:
     return None if hour is None else GpuPrice(hour=hour, gpus=gpus)
 
 
-def _table(columns: dict[str, Cost], price: GpuPrice | None) -> None:
+def _table(columns: dict[str, Cost], price: GpuPrice | None, node_hour: float | None) -> None:
     """Print the figures of one or two costs, and of two how they compare."""
     from rich import box
     from rich.table import Table
@@ -227,7 +299,7 @@ def _table(columns: dict[str, Cost], price: GpuPrice | None) -> None:
     both = len(columns) == 2
     if both:
         table.add_column("actual/planned", justify="right")
-    figures = [_figures(one, price) for one in columns.values()]
+    figures = [_figures(one, price, node_hour) for one in columns.values()]
     for place, (name, _, _) in enumerate(figures[0]):
         values = [column[place][1] for column in figures]
         known = [value for value in values if value is not None]
@@ -236,7 +308,7 @@ def _table(columns: dict[str, Cost], price: GpuPrice | None) -> None:
     stdout().print(table)
 
 
-def _figures(one: Cost, price: GpuPrice | None) -> Sequence[tuple[str, float | None, str]]:
+def _figures(one: Cost, price: GpuPrice | None, node_hour: float | None) -> Sequence[tuple[str, float | None, str]]:
     """Return the rows of a cost: name, number and text."""
     tokens = [
         (f"{whose}: {name} tokens", getattr(used, key))
@@ -252,6 +324,14 @@ def _figures(one: Cost, price: GpuPrice | None) -> Sequence[tuple[str, float | N
     counts = [("episodes", one.episodes), ("steps", one.steps), *tokens]
     rows: list[tuple[str, float | None, str]] = [(name, number, tokens_text(number)) for name, number in counts]
     rows.append(("time", one.seconds, "-" if one.seconds is None else duration(one.seconds)))
+    rows.append(("traces", one.trace_bytes, "-" if one.trace_bytes is None else size_text(one.trace_bytes)))
+    if one.row_bytes is not None:
+        rows.append(("rows", one.row_bytes, size_text(one.row_bytes)))
+    if one.nodes > 1 or node_hour is not None:
+        rows.append(("nodes", one.nodes, f"{one.nodes:,}"))
+    if node_hour is not None:
+        spent = None if one.seconds is None else node_hour * one.nodes * one.seconds / 3600
+        rows.append((f"price of {counted(one.nodes, 'node')}", spent, "-" if spent is None else f"{spent:,.2f}"))
     if price is not None:
         paid = None if one.seconds is None else price.of(one.seconds)
         rows.append((f"price of {counted(price.gpus, 'GPU')}", paid, "-" if paid is None else f"{paid:,.2f}"))
@@ -267,6 +347,18 @@ def duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{seconds / 60:.1f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
+
+
+def size_text(number: int) -> str:
+    """Return a number of bytes in words.
+
+    >>> size_text(900), size_text(1_530_000), size_text(4_200_000_000_000)
+    ('900 B', '1.5 MB', '4.2 TB')
+    """
+    for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if number >= size:
+            return f"{number / size:.1f} {unit}"
+    return f"{number} B"
 
 
 def _named(failures: dict[str, int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from agentworld_gym.base.errors import SpecError
 if TYPE_CHECKING:
     from agentworld_gym.agents.policies.playing import Played, Policy
     from agentworld_gym.agents.progress import Tally
+    from agentworld_gym.base.process.elsewhere import Elsewhere, Hand
     from agentworld_gym.envs.options import EnvOptions
 
 RayOption = Annotated[
@@ -34,6 +35,19 @@ def check_workers(ray: bool, workers: int | None) -> None:
     """
     if workers is not None and not ray:
         raise SpecError("command line", "--workers", workers, "--ray beside it: without Ray there is one process")
+
+
+def on_ray(workers: int | None, width: int) -> Elsewhere:
+    """Return what works on a cluster; see `integrations.ray.spread`."""
+
+    def elsewhere(
+        make: Callable[[str, int], Hand[Any, Any]], items: Sequence[Any], ahead: int | None
+    ) -> Generator[tuple[int, Any], None, None]:
+        from agentworld_gym.integrations.ray import spread
+
+        return spread(make, items, workers=workers, width=width, ahead=ahead)
+
+    return elsewhere
 
 
 def counted_on_ray(

@@ -4,7 +4,8 @@
 
 `CONFIG` is the YAML file of a live system and ENV its environment; every member takes the same action again and again.
 The vector environment of this package is measured beside Gymnasium's `AsyncVectorEnv` over the same system, which has a
-Python process for each member. Memory is the resident memory of this process and of all that it started.
+Python process for each member. Memory is that of this process and of all that it started, beside what it held before;
+what several processes share counts by its share.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import argparse
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 
 from agentworld_gym.core.registration import find_domain
-from agentworld_gym.kit.live.process_watch import family_of, resident_bytes
+from agentworld_gym.kit.live.process_watch import family_of
 
 
 def main() -> None:
@@ -37,6 +40,7 @@ def main() -> None:
         parser.error(f"{asked.env} is no domain")
     options = {"world": f"live:{os.path.abspath(asked.config)}", "max_steps": asked.steps + 1}
     name = f"agentworld_gym:{domain.env_id}"
+    print(f"load before: {os.getloadavg()[0]:.0f}")
     print(f"{'':24} members   start s   steps/s   MiB a member")
     ours = partial(gym.make_vec, name, num_envs=asked.members, **options)
     _measure("one vector environment", ours, asked.members, asked.action, asked.steps)
@@ -66,7 +70,14 @@ def _measure(name: str, make: Callable[[], Any], members: int, action: str, step
 
 
 def _held() -> int:
-    return sum(map(resident_bytes, family_of(os.getpid())))
+    return sum(map(_proportional, family_of(os.getpid())))
+
+
+def _proportional(pid: int) -> int:
+    with suppress(OSError):
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+        return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
+    return 0
 
 
 if __name__ == "__main__":

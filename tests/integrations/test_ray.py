@@ -37,7 +37,10 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.cost import total_of
 from agentworld_gym.evaluation.results.agent import AgentResult
+from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.integrations.ray import MOST_LOSSES, play_on_ray
+from agentworld_gym.llm.rows.parquet import read_parquet
+from agentworld_gym.llm.rows.row_reading import read_rows
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -222,6 +225,29 @@ class TestALostNode:
         shown = through_a_loss(command, lambda: len(server.bodies) >= 30)
         alone = CliRunner().invoke(app, command)
         assert alone.exit_code == 0 and shown.split() == alone.stdout.split()
+
+    def test_leaves_a_recording_whole(self, through_a_loss, tmp_path):
+        there, here = tmp_path / "there", tmp_path / "here"
+        command = ["collect", "terminal", "-n", "60", "--no-card", "--out"]
+        begun = there / "train.jsonl"
+        through_a_loss(
+            [*command, str(there), "--shard", "25"], lambda: begun.exists() and begun.read_bytes().count(b"\n") >= 8
+        )
+        alone = CliRunner().invoke(app, [*command, str(here)])
+        assert alone.exit_code == 0, alone.output
+        assert begun.read_bytes() == (here / "train.jsonl").read_bytes(), "each session is there once"
+        shards = sorted(there.glob("train-*.parquet"))
+        assert [row for shard in shards for row in read_parquet(shard)] == list(read_rows(begun))
+
+    def test_leaves_the_figures_of_eval_fidelity_whole(self, through_a_loss, serve, tmp_path):
+        server = serve(slow_shell)
+        command = ["eval", "fidelity", "terminal", "--world", server.url, "--tasks", "9", "--plans", "3"]
+        command += ["--nearest", "0", "--width", "2", "--out"]
+        through_a_loss([*command, str(tmp_path / "there.json")], lambda: len(server.bodies) >= 20)
+        alone = CliRunner().invoke(app, [*command, str(tmp_path / "here.json")])
+        assert alone.exit_code == 0, alone.output
+        there, here = (FidelityResult.read(tmp_path / f"{name}.json").domains for name in ("there", "here"))
+        assert there == here
 
 
 def played_in(records: Path) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of, installed
 from agentworld_gym.core.domain.spec import DomainSpec, Form
 from agentworld_gym.core.domain.task import Split, Task, split_seed
+from agentworld_gym.core.engines import EngineError
 from agentworld_gym.core.engines.catalog import engine_names, has_engine, libraries_of
 from agentworld_gym.core.flow import Flow, Work
 from agentworld_gym.core.registration import find_domain, official_name
@@ -43,6 +44,9 @@ AHEAD = 4
 
 MOST_LOST = 8
 """How many sessions in a row the server of the model that plays may lose before the recording ends."""
+
+TRIES = 3
+"""How many times a session is played whose world fails: what was lost, or late on a busy machine, may not be then."""
 
 EXPLORE: PolicyName = "explore"
 """The name of the policy of an explorer."""
@@ -134,19 +138,12 @@ class Recorder:
 
     def _row(self, number: int) -> Work[Row | None]:
         domain = self._round[number % len(self._round)]
-        name = f"{self._seed}/{self._split}/{number}"
-        rng = random.Random(name)
-        assignment = domain.assign(rng, random.Random(f"controls/{name}"), self._split)
-        try:
-            session = yield from domain.playing(assignment, rng)
-        except AgentLost as error:
-            self._lost += 1
-            if self._lost >= MOST_LOST:
-                raise
-            logger.warning("session %d is left out: %s", number, error)
-            return None
-        self._lost = 0
-        if not session.history.turns:
+        for left in reversed(range(TRIES)):
+            assignment, session, why = yield from self._tried(domain, number, left)
+            if why is None:
+                break
+            logger.warning("session %d: %s%s", number, why, "; it is played again" if left else "")
+        if session is None or not session.history.turns:
             return None
         task, domain_id = assignment.task, domain.spec.id
         data = {
@@ -168,6 +165,33 @@ class Recorder:
             **session.fields(),
         }
         return validated(Row, data, str(data["id"]))
+
+    def _tried(
+        self, domain: _DomainRecorder, number: int, left: int
+    ) -> Work[tuple[_Assignment, SessionRecording | None, str | None]]:
+        """Play a session; return who played what, the session if it can be a row, and why another try may end better,
+        if one may."""
+        name = f"{self._seed}/{self._split}/{number}"
+        rng = random.Random(name)
+        assignment = domain.assign(rng, random.Random(f"controls/{name}"), self._split)
+        try:
+            session = domain.begun(assignment)
+        except EngineError as error:
+            if not left:  # There is no system that others could be played on.
+                raise
+            return assignment, None, str(error)
+        try:
+            yield from domain.playing(session, assignment, rng)
+        except AgentLost as error:
+            self._lost += 1
+            if self._lost >= MOST_LOST:
+                raise
+            logger.warning("session %d is left out: %s", number, error)
+            return assignment, None, None
+        except EngineError as error:
+            return assignment, None, str(error)
+        self._lost = 0
+        return assignment, session, None if session.failure is None else f"the world failed: {session.failure}"
 
     def close(self) -> None:
         """Close the worlds, and the generator of a model that plays. A second call does nothing."""
@@ -261,16 +285,18 @@ class _DomainRecorder:
             return _Assignment(task, name, Player(self._agent, rng.getrandbits(31)))
         return _Assignment(task, policy, Script(policy_actions(policy, task, rng, self._config)))
 
-    def playing(self, assignment: _Assignment, rng: random.Random) -> Work[SessionRecording]:
+    def begun(self, assignment: _Assignment) -> SessionRecording:
+        """Begin a task."""
+        return SessionRecording(self._runner, self.prompts, assignment.task, assignment.seed)
+
+    def playing(self, session: SessionRecording, assignment: _Assignment, rng: random.Random) -> Work[None]:
         """Play a task to its end, and at times look at the state with the task's probes."""
-        session = SessionRecording(self._runner, self.prompts, assignment.task, assignment.seed)
         try:
             able = yield from session.playing(assignment.agent)
             if able and rng.random() < self._config.probe_share:
                 probes = [check.probes for check in assignment.task.success if check.probes]
                 rng.shuffle(probes)
                 session.run_probes(probes)
-            return session
         finally:
             session.close()
 

@@ -2,13 +2,14 @@
 
 A session is a function of the seed and its number alone, so that any number of workers gives the same bytes, and a
 recording that was interrupted, even by a kill, goes on where it stopped. Sessions that may have ended their process are
-played again in one of their own; what ends that one too is left out.
+played again in one of their own; what ends that one too is left out. The workers may be on other machines.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from functools import lru_cache, partial
 from itertools import chain, count
 from pathlib import Path
@@ -18,6 +19,7 @@ from agentworld_gym.agents.collect.config import CollectConfig
 from agentworld_gym.agents.collect.recorder import AHEAD, Recorder
 from agentworld_gym.base.documents.json_lines import JsonlWriter
 from agentworld_gym.base.errors import AgentWorldError, SpecError
+from agentworld_gym.base.process.elsewhere import Elsewhere
 from agentworld_gym.base.process.parallel import AHEAD as BATCHES_AHEAD
 from agentworld_gym.base.process.parallel import WorkerDied, batches, outlived
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
@@ -33,6 +35,12 @@ Progress = Callable[[int], None]
 BATCH = 4
 WIDTH = 16
 """How many sessions a model plays at a time in each process, where nothing is said."""
+
+FAR = 1024
+"""How many sessions behind the first one that is not over may have begun on other machines."""
+
+LEAST = 16
+"""The fewest sessions that are played on other machines together."""
 
 MOST_REPEATED = 1000
 """The number of sessions in a row without anything new that ends a recording, because there are no more."""
@@ -51,6 +59,7 @@ def collect(
     progress: Progress | None = None,
     on_row: Callable[[Mapping[str, Any]], None] | None = None,
     width: int = WIDTH,
+    elsewhere: Elsewhere | None = None,
 ) -> int:
     """Record sessions into a JSONL file until it holds `episodes` of them, going on from those it holds already.
 
@@ -69,6 +78,7 @@ def collect(
         progress: A function that is called as rows are written.
         on_row: A function that is called with each row that is added.
         width: The number of sessions that a model plays at a time, in each process. Policies play one after the other.
+        elsewhere: What plays the sessions; None plays them on this machine.
 
     Returns:
         The number of rows that were added.
@@ -82,9 +92,10 @@ def collect(
     config = config or CollectConfig()
     recorder = Recorder(specs, config, seed, split)
     recorder.close()  # What it was asked for stays readable; the workers have recorders of their own.
+    setting = tuple(map(_source, specs)), config.model_dump_json(), seed, split
     _must_be_rows(out)
     writer = JsonlWriter(out)
-    died = False
+    died, opened = False, ExitStack()
     playing = out.with_name(f"{out.name}.playing")
     try:
         seen, first = _recorded(out, recorder.recording, partial(_differences, recorder, seed, split))
@@ -92,13 +103,17 @@ def collect(
             progress(len(seen))
         missing = added = max(0, episodes - len(seen))
         repeated = 0
-        sources = tuple(map(_source, specs))
-        setting = sources, config.model_dump_json(), seed, split
         at_a_time = 1 if config.agent is None else width
-        doubted = range(first, first + _under_way(workers, at_a_time) if playing.exists() else first)
-        played = chain(_survivors(setting, doubted), _played(setting, count(doubted.stop), workers, at_a_time))
-        playing.touch()
-        for batch in played if missing else ():
+        doubted = _doubted(playing, first, _under_way(workers, at_a_time))
+        if elsewhere is None:
+            rest = _played(setting, count(doubted.stop), workers, at_a_time)
+        else:
+            rest = _played_elsewhere(setting, doubted.stop, lambda: missing, elsewhere)
+        opened.enter_context(closing(rest))
+        again = opened.enter_context(closing(_survivors(setting, doubted)))
+        if elsewhere is None:
+            playing.write_text("")
+        for batch in chain(again, rest) if missing else ():
             rows = _unseen(batch, seen)[:missing]
             repeated = 0 if rows else repeated + len(batch)
             writer.write(rows)
@@ -116,10 +131,14 @@ def collect(
                     "for more families, levels or policies"
                 )
         return added
-    except WorkerDied:
+    except WorkerDied as error:
         died = True
+        if error.item is not None:
+            playing.write_text(str(error.item))
         raise
     finally:
+        opened.close()
+        _close_recorder(setting)
         if not died:
             playing.unlink(missing_ok=True)
         writer.close()
@@ -150,7 +169,7 @@ def _unseen(batch: Sequence[dict[str, Any] | None], seen: set[str]) -> list[dict
 
 def _played(
     setting: _Setting, numbers: Iterable[int], workers: int, at_a_time: int
-) -> Iterator[list[dict[str, Any] | None]]:
+) -> Generator[list[dict[str, Any] | None], None, None]:
     """Play sessions and yield their rows in order, some at a time."""
     if workers > 1 or at_a_time == 1:
         yield from batches(partial(_record, setting, at_a_time), numbers, workers, max(BATCH, at_a_time))
@@ -159,13 +178,81 @@ def _played(
         yield [_dumped(row)]
 
 
+def _played_elsewhere(
+    setting: _Setting, first: int, missing: Callable[[], int], elsewhere: Elsewhere
+) -> Generator[list[dict[str, Any] | None], None, None]:
+    """Play sessions on other machines and yield their rows in order: as many as are missing, and so on."""
+    while True:
+        numbers = range(first, first + max(LEAST, missing()))
+        try:
+            with closing(_in_order(setting, numbers, FAR, elsewhere)) as rows:
+                for row in rows:
+                    yield [row]
+                    first += 1
+        except WorkerDied as error:
+            error.item = None if error.item is None else numbers[error.item]
+            raise
+
+
+def recorded_elsewhere(
+    specs: Sequence[DomainSpec],
+    config: CollectConfig,
+    seed: int,
+    split: Split,
+    numbers: Sequence[int],
+    elsewhere: Elsewhere,
+) -> Generator[Row | None, None, None]:
+    """Play the sessions of some numbers in other processes and yield their rows, in the order of the numbers."""
+    setting = tuple(map(_source, specs)), config.model_dump_json(), seed, split
+    with closing(_in_order(setting, numbers, None, elsewhere)) as rows:
+        for row in rows:
+            yield None if row is None else Row.model_validate(row)
+
+
+def _in_order(
+    setting: _Setting, numbers: Sequence[int], ahead: int | None, elsewhere: Elsewhere
+) -> Generator[dict[str, Any] | None, None, None]:
+    ended: dict[int, dict[str, Any] | None] = {}
+    following = 0
+    with closing(elsewhere(partial(_Recording, setting), numbers, ahead)) as playing:
+        for place, row in playing:
+            ended[place] = row
+            while following in ended:
+                yield ended.pop(following)
+                following += 1
+
+
+class _Recording:
+    """Plays sessions on another machine; items are their numbers."""
+
+    def __init__(self, setting: _Setting, name: str, width: int) -> None:
+        self._recorder, self._width = _opened(setting), width
+
+    def work(self, items: Iterator[int]) -> Iterator[tuple[int, dict[str, Any] | None]]:
+        """Play the sessions, in the order of their numbers."""
+        for place, row in enumerate(self._recorder.rows(items, self._width)):
+            yield place, _dumped(row)
+
+    def close(self) -> None:
+        """Close the worlds."""
+        self._recorder.close()
+
+
+def _doubted(playing: Path, first: int, under_way: int) -> range:
+    """Return the sessions that may have ended the process that played them, or the one that this file names."""
+    if not playing.exists():
+        return range(first, first)
+    named = playing.read_text()
+    return range(first, int(named) + 1 if named else first + under_way)
+
+
 def _under_way(workers: int, at_a_time: int) -> int:
     """Return how many sessions behind the last row may have begun."""
     batch = max(BATCH, at_a_time)
     return batch * BATCHES_AHEAD * workers if workers > 1 else max(batch, AHEAD * at_a_time)
 
 
-def _survivors(setting: _Setting, numbers: Iterable[int]) -> Iterator[list[dict[str, Any] | None]]:
+def _survivors(setting: _Setting, numbers: Iterable[int]) -> Generator[list[dict[str, Any] | None], None, None]:
     """Play sessions in a process that they may end, one after the other, and yield the rows of those that do not."""
     numbers = list(numbers)
     for number, played in zip(numbers, outlived(partial(_record, setting, 1), numbers), strict=True):
@@ -186,6 +273,17 @@ def _dumped(row: Row | None) -> dict[str, Any] | None:
 
 @lru_cache(maxsize=1)
 def _recorder(setting: _Setting) -> Recorder:
+    return _opened(setting)
+
+
+def _close_recorder(setting: _Setting) -> None:
+    """Close the recorder of this process, if it has one."""
+    if _recorder.cache_info().currsize:
+        _recorder(setting).close()
+        _recorder.cache_clear()
+
+
+def _opened(setting: _Setting) -> Recorder:
     sources, config, seed, split = setting
     return Recorder([load_spec(source) for source in sources], CollectConfig.model_validate_json(config), seed, split)
 

@@ -26,13 +26,20 @@ class SessionRecording:
         prompts: The prompts of the rows.
         task: The task.
         seed: The seed of the episode; None takes that of the task.
+
+    Raises:
+        EngineError: The world cannot begin, or is lost at once.
     """
 
     def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task, seed: int | None = None) -> None:
         self._runner, self._prompts, self._task = runner, prompts, task
         ((self._episode, _, _),) = runner.start([(task.seed or 0) if seed is None else seed], {"task": task})
         self.history = ScreenHistory[str](task.domain, self._episode.session.observation)
-        self._before = self._state = self.initial_state = dict(self._machine.state())
+        try:
+            self._before = self._state = self.initial_state = dict(self._machine.state())
+        except BaseException:
+            self.close()
+            raise
         self.prompts: list[str] = []
         self.responses: list[str] = []
         self.spans: list[tuple[ContentSpan, ...]] = []
@@ -40,6 +47,8 @@ class SessionRecording:
         self.attempts: list[str] = []
         self.finish: str | None = None
         self.probes = 0
+        self.failure: str | None = None
+        """The failure of the world that ended the session: its kind, and what it says."""
         self.success: bool | None = False if task.success else None
         self.score: float | None = 0.0 if task.success else None
 
@@ -55,12 +64,12 @@ class SessionRecording:
             confirming, steps = self._episode.confirming, self._episode.steps
             action = self._parse(text)
             (step,) = self._runner.advance([self._episode], [text])
-            failed = "failure" in step.info
             if action.kind is ActionKind.FINISH or (action.kind is ActionKind.CONFIRM and confirming):
                 self.finish = text
             elif self._episode.steps > steps and action.kind is not ActionKind.ASK:  # No world answers a question.
                 self._add_turn(action, step.observation, attempt)
             if failed:
+                self.failure = "{kind}: {message}".format_map(step.info["failure"])
                 self.success = self.score = None
                 return False
             if step.terminated or step.truncated:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, get_args
 
+from agentworld_gym.agents.policies.exploring.policy import ExplorerPolicy
 from agentworld_gym.agents.policies.language_agent import Calls, LanguageAgent, Overflow
 from agentworld_gym.agents.policies.playing import FunctionPolicy, Policy, ScriptedPolicy
 from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, mixed_policy, nothing_policy
@@ -31,6 +32,7 @@ HANDLES: Mapping[str, str] = {
     "expert": "the scripted solution of the task",
     "mixed": "an expert that errs",
     "menu": "random choices from the menu of the task",
+    "explore": "tries what can be done, which needs no menu and no expert",
     "nothing": "an agent that finishes at once",
     "agent.zip": "the path of a MaskablePPO that was saved; its weights alone are read",
     "python:MODULE:FACTORY": "a function that takes the DomainSpec and returns a Policy or a function of an Episode",
@@ -76,6 +78,8 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0, options: Mapping[s
         raise SpecError("command line", "agent's options", dict(options), expected)
     if handle in _SCRIPTS:
         return ScriptedPolicy(handle, _SCRIPTS[handle], draw)
+    if handle == "explore":
+        return ExplorerPolicy(draw)
     if handle.startswith("python:"):
         return _from_python(handle, spec)
     if not saved:
@@ -144,6 +148,6 @@ def _with(task: Task, part: str) -> Task:
         SpecError: It has none.
     """
     if not getattr(task, part):
-        other = "menu" if task.menu else "nothing"
+        other = "menu" if task.menu else "explore"
         raise SpecError(f"task {task.id}", part, None, f"a task that has one; try the agent {other}")
     return task

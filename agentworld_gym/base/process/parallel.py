@@ -30,6 +30,9 @@ PATIENCE_S = 1.0
 class WorkerDied(AgentWorldError):
     """A worker process ended by itself in the middle of its work."""
 
+    item: int | None = None
+    """The place of the item that ended it, where that is known."""
+
 
 def mapped(function: Callable[[list[T]], list[R]], items: Iterable[T], workers: int, batch: int = 16) -> Iterator[R]:
     """Yield what a function makes of items, in order; items are read as they are needed.

@@ -38,6 +38,7 @@ from agentworld_gym.cli.eval.output import (
     write_result,
 )
 from agentworld_gym.cli.language_options import with_language_options
+from agentworld_gym.cli.on_ray import RayOption, WorkersOption, check_workers, on_ray
 
 if TYPE_CHECKING:
     from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity, FidelityRun, NearestAnswer
@@ -122,6 +123,8 @@ def fidelity(
     tensorboard: TensorBoardOption = None,
     wandb: WandbOption = None,
     width: WidthOption = 64,
+    ray: RayOption = False,
+    workers: WorkersOption = None,
     **language: Any,
 ) -> None:
     """Compare a world with the grounded one, step by step, to the same actions.
@@ -139,7 +142,10 @@ def fidelity(
     from agentworld_gym.llm.bundled_models import sessions_of
     from agentworld_gym.worlds.own_tasks import brings_tasks, schemes, truth_of
 
+    check_workers(ray, workers)
     check_writable(out)
+    elsewhere = on_ray(workers, width) if ray else None
+    recording = on_ray(workers, 1) if ray else None
     dialect = language.pop("dialect")
     truth = truth_of(world)
     own, owner = brings_tasks(world), schemes().get(truth.partition(":")[0])
@@ -181,17 +187,18 @@ def fidelity(
             saw = sessions_of(world, options.domain_spec())
             table = _table_of(nearest, saw, world)
             plan = FidelityPlan(
-                rows or record(domain, tasks, seed, options.split, levels, families, begin, truth, policy or ()),
+                rows
+                or record(domain, tasks, seed, options.split, levels, families, begin, truth, policy or (), recording),
                 table
                 if isinstance(table, Path)
-                else record(domain, table, others, "train", levels, families, begin, truth, policy or ()),
+                else record(domain, table, others, "train", levels, families, begin, truth, policy or (), recording),
                 saw,
                 free,
                 range(seed, seed + plans),
                 width,
                 quick,
             )
-            one, interrupted = measure(options, plan, on_stage=begin)
+            one, interrupted = measure(options, plan, on_stage=begin, elsewhere=elsewhere)
             measured += [one] if one.sessions or not interrupted else []
             result = FidelityResult(
                 package=installed("agentworld-gym"),
@@ -300,5 +307,6 @@ def register(group: typer.Typer) -> None:
         epilog=examples(
             "agentworld eval fidelity terminal --world tiny",
             "agentworld eval fidelity --world transformers:runs/mine/model --out mine.json",
+            "agentworld eval fidelity mcp --world live:my.yaml+http://localhost:8000/v1 --ray --workers 16",
         )
     )(fidelity)

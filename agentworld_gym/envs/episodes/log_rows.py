@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -13,8 +13,13 @@ from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.step import EpisodeStep, Transition
 
 
-def log_starts(logs: Logs, episodes: Iterable[Episode]) -> None:
+def log_starts(logs: Logs, episodes: Sequence[Episode], seconds: float) -> None:
     """Write the start of some episodes, which have just begun.
+
+    Args:
+        logs: The logs to write.
+        episodes: The episodes.
+        seconds: How long all of them took to begin.
 
     Raises:
         TraceError: A log cannot be written.
@@ -23,7 +28,8 @@ def log_starts(logs: Logs, episodes: Iterable[Episode]) -> None:
     for episode in episodes:
         row = _start(episode)
         world.append({**row, "system": episode.session.system, "observation": episode.session.observation})
-        agent.append({**row, "observation": episode.observation, **_task_fields(episode.task)})
+        took = {"begin_s": round(seconds / len(episodes), 4)}
+        agent.append({**row, **took, "observation": episode.observation, **_task_fields(episode.task)})
     logs.write(world, agent)
 
 

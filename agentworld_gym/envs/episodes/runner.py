@@ -32,6 +32,7 @@ from agentworld_gym.core.contracts import (
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.user import answer_to, without_says
+from agentworld_gym.core.engines import SystemLate, SystemLost
 from agentworld_gym.core.flow import Work, answering_of, in_one_wave
 from agentworld_gym.core.screens.protocols import Translated
 from agentworld_gym.core.tasks.source import TaskSource, file_of
@@ -45,6 +46,13 @@ from agentworld_gym.envs.episodes.step import CheckResults, EpisodeStep, Moment,
 from agentworld_gym.llm.judging.rubric import EpisodeJudge
 from agentworld_gym.llm.user import ModelUser
 from agentworld_gym.worlds.idle_patterns import refuse_idle_patterns
+
+_ERRORS: Mapping[FailureKind, type[AgentWorldError]] = {
+    FailureKind.RECORDING: RecordingError,
+    FailureKind.CONNECTION: SystemLost,
+    FailureKind.TIMEOUT: SystemLate,
+}
+"""The errors of a world that cannot begin, by the kind of its failure."""
 
 
 class EpisodeRunner:
@@ -137,12 +145,13 @@ class EpisodeRunner:
         """
         for task in tasks:
             self._refuse_without_judge(task)
+        began = time.perf_counter()
         episodes: list[Episode] = []
         for task, seed, session in zip(tasks, seeds, self.world.begin(tasks, seeds), strict=True):
             if isinstance(session, Failure):
                 for begun in episodes:
                     begun.session.close()
-                kind = RecordingError if session.kind is FailureKind.RECORDING else AgentWorldError
+                kind = _ERRORS.get(session.kind, AgentWorldError)
                 raise kind(f"the world of {self.spec.id} cannot begin task {task.id}: {session.message}")
             if isinstance(session, Instructing) and session.instruction is not None:
                 task = task.model_copy(update={"instruction": session.instruction})
@@ -165,7 +174,7 @@ class EpisodeRunner:
                 )
             )
         if self.traces:
-            log_starts(self.traces, episodes)
+            log_starts(self.traces, episodes, time.perf_counter() - began)
         return [(episode, episode.observation, self._first_info(episode)) for episode in episodes]
 
     def _first_info(self, episode: Episode) -> Info:

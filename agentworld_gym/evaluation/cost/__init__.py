@@ -1,6 +1,6 @@
 """What a run costs: steps, tokens, time and money, planned from measured rates or added up from traces."""
 
-from agentworld_gym.evaluation.cost.plan import RunPlan, planned
+from agentworld_gym.evaluation.cost.plan import RunPlan, planned, within
 from agentworld_gym.evaluation.cost.rates import Rates, first_failure, rates_of
 from agentworld_gym.evaluation.cost.totals import Cost, GpuPrice, TokenTotals, read_plan, total_of
 
@@ -15,4 +15,5 @@ __all__ = [
     "rates_of",
     "read_plan",
     "total_of",
+    "within",
 ]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentworld_gym.base.errors import TraceError
-from agentworld_gym.core.traces.log import read_trace
-from agentworld_gym.evaluation.cost.totals import TokenTotals, tokens_of, world_tokens
+from agentworld_gym.core.traces.log import agent_logs, read_trace
+from agentworld_gym.evaluation.cost.totals import TokenTotals, tokens_of, trace_bytes, world_tokens
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +50,12 @@ class Rates:
 
     checks_seconds: float
     """The seconds of all checks."""
+
+    begin_seconds: float = 0.0
+    """The seconds that all of them took to begin, during which the others of a process wait."""
+
+    trace_bytes: int = 0
+    """How long the logs of these episodes are."""
 
     @property
     def prompt_line(self) -> tuple[float, float]:
@@ -114,10 +120,12 @@ def rates_of(path: Path) -> Rates:
     known = True
     lengths: dict[bool, list[int]] = {True: [], False: []}
     checks, checks_seconds = TokenTotals(), 0.0
+    beginning: dict[bool, float] = {True: 0.0, False: 0.0}
     for episode in read_trace(path):
         answered = [step for step in episode.steps if step.world is not None and "failure" not in step.world]
         ended = bool(episode.steps) and (episode.steps[-1].terminated or episode.steps[-1].truncated)
         lengths[ended].append(len(answered))
+        beginning[ended] += episode.start.get("begin_s", 0.0)
         for step in answered:
             told = world_tokens(step)
             seconds: float = (step.world or {}).get("wave_s", 0.0)
@@ -134,8 +142,24 @@ def rates_of(path: Path) -> Rates:
     if not known:  # Times that some tokens explain and others do not would explain nothing.
         rows = [(row[0], 0, 0, 0, 0, row[-1]) for row in rows]
     turns, prompt, cached, completion, thinking, seconds_ = _columns(rows)
-    whole = tuple(lengths[True] or lengths[False])
-    return Rates(turns, prompt, cached, completion, thinking, seconds_, whole, checks, known, checks_seconds)
+    complete = bool(lengths[True])
+    whole = tuple(lengths[complete])
+    played = len(lengths[True]) + len(lengths[False])
+    size = sum(map(trace_bytes, agent_logs(path))) * len(whole) // played
+    return Rates(
+        turns,
+        prompt,
+        cached,
+        completion,
+        thinking,
+        seconds_,
+        whole,
+        checks,
+        known,
+        checks_seconds,
+        beginning[complete],
+        size,
+    )
 
 
 def _columns(rows: Sequence[tuple[float, ...]]) -> Iterable[Floats]:

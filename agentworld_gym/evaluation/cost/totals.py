@@ -82,6 +82,15 @@ class Cost(Strict):
     failures: dict[str, int] = Field(default_factory=dict)
     """How many steps failed, by kind."""
 
+    nodes: int = 1
+    """How many nodes play; of a run that is over it is not known."""
+
+    trace_bytes: int | None = None
+    """How long its traces are."""
+
+    row_bytes: int | None = None
+    """How long the rows of as many recorded sessions are, where some were recorded."""
+
     @property
     def tokens(self) -> TokenTotals:
         """The tokens of steps and checks."""
@@ -157,6 +166,7 @@ def total_of(path: Path) -> Cost:
         seconds=None if spans is None else covered(spans),
         waited=waited,
         failures=dict(failures),
+        trace_bytes=sum(map(trace_bytes, agent_logs(path))),
     )
 
 
@@ -181,6 +191,12 @@ def covered(spans: Iterable[tuple[float, float]]) -> float:
         total += max(0.0, end - max(begin, until))
         until = max(until, end)
     return total
+
+
+def trace_bytes(log: Path) -> int:
+    """Return how long the agent log of a run and its world log are together."""
+    logs = (log, log.with_name(log.name.replace(".agent.jsonl", ".world.jsonl")))
+    return sum(one.stat().st_size for one in logs if one.is_file())
 
 
 def waiting(step: TraceStep) -> float:

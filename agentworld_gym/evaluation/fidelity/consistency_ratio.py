@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from agentworld_gym.agents.policies.playing import WAVE, FunctionPolicy, Played, one_a_task, play
 from agentworld_gym.agents.policies.registry import open_policy
@@ -15,6 +16,20 @@ from agentworld_gym.evaluation.results.fidelity import Consistency
 
 PLANS = 4
 """The number of plans drawn for each task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The plans of one task, by the number of the plan."""
+
+    dreamed: tuple[Played, ...]
+    """What they did in the dream."""
+
+    direct: tuple[Played, ...]
+    """What the same search for real did."""
+
+    replayed: tuple[Played, ...]
+    """What the dream's plans did for real."""
 
 
 def consistency(
@@ -47,6 +62,24 @@ def consistency(
             and entered, so that a second dream costs no second search.
     """
     seeds = one_a_task(grounded.source, seeds)
+    found = searched(
+        dream, grounded, seeds, policy=policy, plans=plans, wave=wave, on_progress=on_progress, direct=direct
+    )
+    return consistency_of([found[seed] for seed in seeds], policy, plans)
+
+
+def searched(
+    dream: EpisodeRunner,
+    grounded: EpisodeRunner,
+    seeds: Sequence[int],
+    *,
+    policy: str = "mixed",
+    plans: int = PLANS,
+    wave: int = WAVE,
+    on_progress: Callable[[int, int], None] | None = None,
+    direct: dict[int, dict[int, Played]] | None = None,
+) -> dict[int, Searched]:
+    """Search the plans of some tasks, and return them by seed; see `consistency`."""
     dreamed, replayed = [], []
     direct = {} if direct is None else direct
     for number in range(plans):
@@ -56,16 +89,22 @@ def consistency(
         if number not in direct:
             direct[number] = _by_seed(play(grounded, drawn, seeds, wave=wave))
         replayed.append(_by_seed(play(grounded, _replay(dreamed[-1]), seeds, wave=wave)))
-    chosen = {seed: next((n for n in range(plans) if dreamed[n][seed].success), None) for seed in seeds}
-    works = [n is not None and bool(replayed[n][seed].success) for seed, n in chosen.items()]
-    solvable = [any(direct[n][seed].success for n in range(plans)) for seed in seeds]
-    pairs = [(bool(dreamed[n][seed].success), bool(replayed[n][seed].success)) for n in range(plans) for seed in seeds]
+    every = [dreamed, [direct[number] for number in range(plans)], replayed]
+    return {seed: Searched(*(tuple(one[seed] for one in some) for some in every)) for seed in seeds}
+
+
+def consistency_of(found: Sequence[Searched], policy: str = "mixed", plans: int = PLANS) -> Consistency:
+    """Compare the plans of some tasks; see `consistency`."""
+    chosen = [next((n for n in range(plans) if one.dreamed[n].success), None) for one in found]
+    works = [n is not None and bool(one.replayed[n].success) for one, n in zip(found, chosen, strict=True)]
+    solvable = [any(played.success for played in one.direct) for one in found]
+    pairs = [(bool(one.dreamed[n].success), bool(one.replayed[n].success)) for n in range(plans) for one in found]
     right = sum(one and other for one, other in pairs)
     ratio, low, high = paired_ratio(list(zip(works, solvable, strict=True))) or (None, None, None)
     return Consistency(
         policy=policy,
         plans=plans,
-        tasks=len(seeds),
+        tasks=len(found),
         ratio=ratio,
         low=low,
         high=high,
@@ -73,8 +112,8 @@ def consistency(
         direct=proportion(solvable),
         precision=_divided(right, sum(one for one, _ in pairs)),
         recall=_divided(right, sum(other for _, other in pairs)),
-        tokens=sum((one.usage for played in dreamed for one in played.values()), Usage()).as_dict(),
-        failures=dict(Counter(one.failure for played in dreamed for one in played.values() if one.failure)),
+        tokens=sum((played.usage for one in found for played in one.dreamed), Usage()).as_dict(),
+        failures=dict(Counter(played.failure for one in found for played in one.dreamed if played.failure)),
     )
 
 

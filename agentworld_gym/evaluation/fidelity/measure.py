@@ -16,10 +16,12 @@ from typing import Any
 
 from agentworld_gym.agents.collect.config import CollectConfig
 from agentworld_gym.agents.collect.recorder import Recorder
-from agentworld_gym.agents.policies.playing import WAVE, Played
+from agentworld_gym.agents.collect.recording_file import recorded_elsewhere
+from agentworld_gym.agents.policies.playing import WAVE, Played, one_a_task
 from agentworld_gym.agents.progress import Tally
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.process.elsewhere import Elsewhere
 from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.core.contracts import Teachable
 from agentworld_gym.core.domain.task import Split
@@ -27,10 +29,11 @@ from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.aggregate import Beside, Findings, aggregate
 from agentworld_gym.evaluation.fidelity.cases import cases_of
-from agentworld_gym.evaluation.fidelity.consistency_ratio import consistency
+from agentworld_gym.evaluation.fidelity.consistency_ratio import Searched, consistency, consistency_of
 from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, folder_of
 from agentworld_gym.evaluation.fidelity.nearest_answer import NearestAnswers, nearest_answers
 from agentworld_gym.evaluation.fidelity.replay import Replay, replay
+from agentworld_gym.evaluation.fidelity.spread import ReplayedSession, merged, replayed_elsewhere, searched_elsewhere
 from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity
 from agentworld_gym.kit.matching import MatchResult
 from agentworld_gym.llm.rows.pools import group_of, is_imported
@@ -74,7 +77,12 @@ class FidelityPlan:
 
 
 def measure(
-    options: EnvOptions, plan: FidelityPlan, *, grounded: str | None = None, on_stage: Begin | None = None
+    options: EnvOptions,
+    plan: FidelityPlan,
+    *,
+    grounded: str | None = None,
+    on_stage: Begin | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> tuple[DomainFidelity, bool]:
     """Measure a world in one domain. The world is opened first, then sessions are read or recorded.
 
@@ -85,6 +93,8 @@ def measure(
         plan: What to measure.
         grounded: The handle of the world to be true to; None takes the grounded world, or AWM's of `awm:DIR+WORLD`.
         on_stage: A function that is called as a stage begins, and returns what counts it; None counts unseen.
+        elsewhere: What replays sessions and searches plans; None does it in this process. The nearest answer, a table
+            in memory, always stays here.
 
     Returns:
         The result, and whether it was interrupted.
@@ -105,7 +115,8 @@ def measure(
     with closing(judged.runner()) as runner, closing(judged.runner_of_truth(grounded, runner)) as truth:
         try:
             with remembered_interrupt() as check:
-                _ask(runner, truth, plan, findings, on_stage or _unseen, check)
+                there = None if elsewhere is None or plan.quick else _There(judged, grounded, elsewhere)
+                _ask(runner, truth, plan, findings, on_stage or _unseen, check, there)
         except KeyboardInterrupt:
             interrupted = True
         return aggregate(runner, findings), interrupted
@@ -121,6 +132,7 @@ def record(
     on_stage: Begin | None = None,
     world: str = "grounded",
     policies: Sequence[str] = (),
+    elsewhere: Elsewhere | None = None,
 ) -> Iterator[Row]:
     """Record sessions of a grounded world: the expert, erring experts, menu agents and, in a terminal, looks around.
 
@@ -136,6 +148,7 @@ def record(
         on_stage: A function that returns what counts the sessions; None counts unseen.
         world: The handle of the world: `grounded`, or `awm:DIR`.
         policies: The names of the policies that play, in equal shares; without any, those named above.
+        elsewhere: What plays them; None plays them in this process.
 
     Raises:
         SpecError: The domain has no grounded world, or no such family, or there is no such policy.
@@ -145,17 +158,27 @@ def record(
     asked: dict[str, Any] = {"policies": dict.fromkeys(policies, 1.0)} if policies else {}
     settings = {"levels": {level: 1.0 for level in levels}, "families": tuple(families), "world": world, **asked}
     config = validated(CollectConfig, settings, "fidelity")
-    with closing(Recorder([load_spec(domain)], config, seed, split)) as recorder:
-        if not sessions:
-            return
-        tally = (on_stage or _unseen)(f"{domain}: recording {split} tasks", "sessions", sessions)
-        for number in range(sessions):
-            row = recorder.row(number)
-            if row is None:
-                tally.total = (tally.total or 0) - 1
-                continue
-            tally.ended(row.success, row.score or 0.0, len(row.actions))
-            yield row
+    told = f"{domain}: recording {split} tasks"
+    numbers, begin = range(sessions), on_stage or _unseen
+    if elsewhere is None:
+        with closing(Recorder([load_spec(domain)], config, seed, split)) as recorder:
+            if sessions:
+                yield from _counted(map(recorder.row, numbers), begin(told, "sessions", sessions))
+    elif sessions:
+        tally = begin(told, "sessions", sessions)
+        there = recorded_elsewhere([load_spec(domain)], config, seed, split, numbers, elsewhere)
+        with closing(there) as rows:
+            yield from _counted(rows, tally)
+
+
+def _counted(rows: Iterable[Row | None], tally: Tally) -> Iterator[Row]:
+    """Yield the rows that there are, and count them."""
+    for row in rows:
+        if row is None:
+            tally.total = (tally.total or 0) - 1
+            continue
+        tally.ended(row.success, row.score or 0.0, len(row.actions))
+        yield row
 
 
 def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list[Row]]:
@@ -203,6 +226,7 @@ def _ask(
     findings: Findings,
     begin: Begin,
     check: Callable[[], None],
+    there: _There | None,
 ) -> None:
     name = runner.spec.source
     if plan.quick:
@@ -215,12 +239,15 @@ def _ask(
 
     rows = list(checked(plan.rows))
     recorded = plan.recorded if isinstance(plan.recorded, Path) else list(checked(plan.recorded))
-    tally = begin(f"{name}: replaying", "sessions", len(rows))
-    for number, case in enumerate(cases_of(rows, truth), 1):
-        findings.stale += case is None
-        findings.cases += [] if case is None else [case]
-        tally.reached(number, 0, {})
-        check()
+    if there is not None:
+        _replayed_there(there, rows, plan, findings, begin(f"{name}: replaying", "sessions", len(rows)), check)
+    else:
+        tally = begin(f"{name}: replaying", "sessions", len(rows))
+        for number, case in enumerate(cases_of(rows, truth), 1):
+            findings.stale += case is None
+            findings.cases += [] if case is None else [case]
+            tally.reached(number, 0, {})
+            check()
 
     def follower(what: str, unit: str, total: int, replayed: Replay) -> Callable[[int], None]:
         tally = begin(f"{name}: {what}", unit, total)
@@ -239,11 +266,11 @@ def _ask(
         show = follower("forward", "sessions", len(findings.cases), findings.taught)
         for step in exact_steps(runner.world, findings.cases, show):
             findings.taught.add(step)
-    elif isinstance(runner.world, Teachable):
+    elif there is None and isinstance(runner.world, Teachable):
         findings.taught = Replay()
         show = follower("true history", "steps", total, findings.taught)
         replay(runner, findings.cases, taught=True, wave=plan.wave, into=findings.taught, on_progress=show)
-    if (plan.free and not plan.quick) or findings.taught is None:
+    if there is None and ((plan.free and not plan.quick) or findings.taught is None):
         findings.free = Replay()
         show = follower("own history", "steps", total, findings.free)
         replay(runner, findings.cases, taught=False, wave=plan.wave, into=findings.free, on_progress=show)
@@ -273,9 +300,72 @@ def _ask(
 
             return consistency(runner, truth, plan.plans, wave=plan.wave, on_progress=follow, direct=direct)
 
-        findings.consistency = planned(runner, "plans")
+        if there is None:
+            findings.consistency = planned(runner, "plans")
+        else:
+            seeds = one_a_task(truth.source, plan.plans)
+            tally = begin(f"{name}: plans", "tasks", len(seeds))
+            findings.consistency = _planned_there(there, seeds, direct, tally, check)
         if table is not None and findings.nearest is not None:
             findings.nearest.consistency = planned(table.runner, "nearest answer, plans")
+
+
+@dataclass(frozen=True)
+class _There:
+    """Where a domain is measured in other processes."""
+
+    options: EnvOptions
+    """The world to judge."""
+
+    grounded: str
+    """The handle of the world to be true to."""
+
+    elsewhere: Elsewhere
+    """What does it."""
+
+
+def _replayed_there(
+    there: _There, rows: Sequence[Row], plan: FidelityPlan, findings: Findings, tally: Tally, check: Callable[[], None]
+) -> None:
+    """Replay sessions in other processes. Where that is interrupted, those that ended are kept."""
+    ended: dict[int, ReplayedSession] = {}
+    replays = replayed_elsewhere(there.options, there.grounded, rows, plan.free, there.elsewhere)
+    try:
+        with closing(replays):
+            for place, one in replays:
+                ended[place] = one
+                tally.reached(len(ended), 0, {})
+                check()
+    finally:
+        for _, one in sorted(ended.items()):
+            if one.case is None:
+                findings.stale += 1
+                continue
+            for kind, of in (("taught", one.taught), ("free", one.free)):
+                if of is not None:
+                    into = getattr(findings, kind) or Replay()
+                    merged(into, of, len(findings.cases))
+                    setattr(findings, kind, into)
+            findings.cases.append(one.case)
+
+
+def _planned_there(
+    there: _There,
+    seeds: Sequence[int],
+    direct: dict[int, dict[int, Played]],
+    tally: Tally,
+    check: Callable[[], None],
+) -> Consistency:
+    """Search plans in other processes, and enter what the search for real gave."""
+    ended: dict[int, Searched] = {}
+    with closing(searched_elsewhere(there.options, there.grounded, seeds, there.elsewhere)) as searches:
+        for place, one in searches:
+            ended[place] = one
+            for number, played in enumerate(one.direct):
+                direct.setdefault(number, {})[seeds[place]] = played
+            tally.reached(len(ended), 0, {})
+            check()
+    return consistency_of([one for _, one in sorted(ended.items())])
 
 
 def _table(runner: EpisodeRunner, findings: Findings, recorded: Sequence[Row] | Path) -> NearestAnswers | None:

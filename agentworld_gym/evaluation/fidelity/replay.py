@@ -161,6 +161,12 @@ def replay(
             flow.recv()
 
 
+def replaying(runner: EpisodeRunner, case: ReplayCase, taught: bool, into: Replay) -> Work[None]:
+    """Ask a world for every step of one session, the case 0, as a piece of work; see `replay`."""
+    (session,) = runner.world.begin([case.task], [case.task.seed or 0])
+    yield from _CaseReplay(runner, 0, case, taught, into, lambda: None).playing(session)
+
+
 class _CaseReplay:
     """One session that is replayed."""
 

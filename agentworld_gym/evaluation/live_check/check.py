@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections import Counter
@@ -23,6 +22,7 @@ from agentworld_gym.core.engines import EngineError, InexactFork
 from agentworld_gym.core.screens.sight import ActionStream, on_screen
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.evaluation.live_check.coverage import coverage_of
 from agentworld_gym.evaluation.live_check.report import LiveReport, Plays, VariedPiece
 from agentworld_gym.kit.live import LiveMachine, Masks
 from agentworld_gym.kit.live.masks import varied
@@ -119,8 +119,11 @@ class _Check:
         self._fork(first[:FORKS])
         plays = [*first, *again, *load, *after]
         tools = self._runner.tools(first[0].task)
-        called = {action.parsed["name"] for play in first for action in play.actions if _names(action)}
-        kinds = Counter(_kind(text) for play in first for text in play.shown[1:])
+        met = coverage_of(
+            [action.raw for play in first for action in play.actions],
+            [text for play in first for text in play.shown[1:]],
+            [str(tool["name"]) for tool in tools],
+        )
         parts = engine.about().parts
         reset = getattr(engine.config, "reset", "restart")
         return LiveReport(
@@ -146,9 +149,7 @@ class _Check:
             memory_mb=median(self._memory) if self._memory else None,
             failures=dict(Counter(play.failure.kind.value for play in plays if play.failure is not None)),
             reset=reset if isinstance(reset, str) else "none" if reset is None else type(reset).__name__,
-            called=len(called & {str(tool["name"]) for tool in tools}),
-            tools=len(tools),
-            kinds=dict(kinds),
+            coverage=met,
             read_only=sum("read-only file system" in text.lower() for play in first for text in play.shown[1:]),
         )
 
@@ -319,10 +320,6 @@ class _Check:
                     self._examples.setdefault(key, (piece.first, piece.second))
 
 
-def _names(action: Action) -> bool:
-    return isinstance(action.parsed, dict) and isinstance(action.parsed.get("name"), str)
-
-
 def _plays_again(machine: Any) -> bool:
     return isinstance(machine, LiveMachine) and machine.exact_forks is not None
 
@@ -343,19 +340,6 @@ def _compared(first: Sequence[Play], others: Sequence[Play], masks: Masks) -> Pl
     equal = sum(one == other for one, other in pairs)
     masked = sum(other is not None and masks.without(one) == masks.without(other) for one, other in pairs)
     return Plays(answers=len(pairs), equal=equal, masked=masked)
-
-
-def _kind(text: str) -> str:
-    """Return what an answer is: JSON, an error, nothing, or another text."""
-    if not text.strip():
-        return "empty"
-    if "error" in text[:60].lower():
-        return "error"
-    try:
-        json.loads(text)
-        return "JSON"
-    except (ValueError, RecursionError):
-        return "text"
 
 
 def _rate(count: int, seconds: float) -> float:

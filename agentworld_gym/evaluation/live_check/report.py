@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.evaluation.live_check.coverage import Coverage, lines_of
 
 FIT = 0.99
 """The share of answers that has to repeat for a system to be called fit for training."""
@@ -109,14 +110,8 @@ class LiveReport(Strict):
     reset: str
     """How sessions go back to their start."""
 
-    called: int
-    """How many of the tools were called; 0 where the domain has none."""
-
-    tools: int
-    """How many tools there are."""
-
-    kinds: dict[str, int]
-    """The kinds of answers, and how many of each were met."""
+    coverage: Coverage
+    """What the explorer met."""
 
     read_only: int
     """How many answers name a read-only file system, which is that of the sandbox."""
@@ -162,8 +157,7 @@ def _lines(report: LiveReport) -> Iterator[str]:
         "speed": f"{report.steps_per_second:.0f} steps/s alone, {report.steps_per_second_load:.0f} under load",
         "memory": "not known" if report.memory_mb is None else f"{report.memory_mb:.0f} MiB a session",
         "failures": ", ".join(f"{kind} {count}" for kind, count in sorted(report.failures.items())) or "none",
-        "covered": (f"{report.called} of {report.tools} tools; " if report.tools else "")
-        + ", ".join(f"{count} {kind}" for kind, count in sorted(report.kinds.items(), key=lambda one: -one[1])),
+        **dict(lines_of(report.coverage)),
     }
     for name, text in rows.items():
         yield f"{name:<11} {text}"

@@ -8,6 +8,7 @@ could at most make it tell wrong files of its own.
 from __future__ import annotations
 
 import base64
+import fcntl
 import os
 import select
 import shlex
@@ -160,7 +161,8 @@ class SandboxBox:
         self._variables = confinement.variables()
         jobs, self._jobs = os.pipe()
         self._answers, answers = os.pipe()
-        archive = files.descriptor()
+        # Numbers below 10 are for the shell that opens the filter of system calls.
+        jobs, answers, archive = map(_above, (jobs, answers, files.descriptor()))
         # The terminal is the standard output of bubblewrap, which shows it as /dev/console.
         plain = subprocess.DEVNULL if terminal is None else terminal
         numbers = [
@@ -434,6 +436,15 @@ def after_setup(
         return box.files()
     finally:
         box.close()
+
+
+def _above(number: int) -> int:
+    """Return a descriptor with a number of 10 or more instead of another one, which is closed."""
+    if number >= 10:
+        return number
+    higher = fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 10)
+    os.close(number)
+    return higher
 
 
 class _Told(NamedTuple):

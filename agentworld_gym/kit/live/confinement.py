@@ -18,6 +18,7 @@ from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.base.process.bubblewrap import knows
 from agentworld_gym.kit.live.config import LiveConfig
 from agentworld_gym.kit.live.owned_folder import OwnedFolder
+from agentworld_gym.kit.live.system_calls import filter_of
 
 HOME = "/home/user"
 """The home inside a sandbox, which is empty at the start and gone at the end."""
@@ -44,6 +45,10 @@ _USERS = {
     "passwd": "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home/user:/bin/bash\n",
     "group": "root:x:0:\nuser:x:1000:\n",
 }
+
+FILTER = 9
+"""The number of the descriptor behind which bubblewrap finds the filter of system calls. What starts a command may use
+others: a shell knows those below 10 alone."""
 
 THREADS = 4
 """How many threads a process counts for where the kernel bounds both."""
@@ -179,12 +184,13 @@ class Confinement:
         line += ["--disable-userns"] if knows("--disable-userns") else []
         line += ["--share-net"] if config.network is True else []
         line += ["--as-pid-1"] if first else []
+        line += ["--seccomp", str(FILTER)]
         line += self._system() if image is None else _root_of(image)
         for name in (*(_SYSTEM if image is None else ()), *(_FOR_NETWORK if config.network is True else ())):
             if os.path.exists(f"/etc/{name}"):
                 line += ["--ro-bind", os.path.realpath(f"/etc/{name}"), f"/etc/{name}"]
         for name in _USERS:
-            line += ["--ro-bind", f"{self._users}/{name}", f"/etc/{name}"]
+            line += ["--ro-bind", f"{self._folder}/{name}", f"/etc/{name}"]
         line += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
         line += ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
         line += ["--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", HOME]
@@ -197,13 +203,14 @@ class Confinement:
             line += ["--setenv", name, value]
         bound = [f"--fsize={limits.disk_mb << 20}", "--core=0", "--nofile=4096"]
         limiter = shutil.which("prlimit")
+        opening = ["/bin/sh", "-c", f'exec "$@" {FILTER}<"$0"', f"{self._folder}/filter"]
         if limiter is None:
-            return [*line, "--chdir", cwd, "--", *words]
+            return [*opening, *line, "--chdir", cwd, "--", *words]
         if image is not None:  # The program need not be there inside.
-            return [limiter, *bound, "--", *line, "--chdir", cwd, "--", *words]
+            return [*opening, limiter, *bound, "--", *line, "--chdir", cwd, "--", *words]
         if (most := self.most_threads) is not None:
             bound.append(f"--nproc={most}")
-        return [*line, "--chdir", cwd, "--", limiter, *bound, "--", *words]
+        return [*opening, *line, "--chdir", cwd, "--", limiter, *bound, "--", *words]
 
     @property
     def most_threads(self) -> int | None:
@@ -259,12 +266,13 @@ class Confinement:
         return {**os.environ, **(env or {}), **self.config.env}
 
     @property
-    def _users(self) -> str:
-        """A folder with the names of the users inside."""
+    def _folder(self) -> str:
+        """A folder with the names of the users inside, and the filter of system calls."""
         if self._files is None:
             files = OwnedFolder()
             for name, text in _USERS.items():
                 (files.path / name).write_text(text, encoding="utf-8")
+            (files.path / "filter").write_bytes(filter_of())
             self._files = files
         return str(self._files.path)
 

@@ -30,7 +30,7 @@ from agentworld_gym.core.engines import (
 )
 from agentworld_gym.kit.live.config import LiveConfig
 from agentworld_gym.kit.live.masks import Masks
-from agentworld_gym.kit.live.pool import LivePool
+from agentworld_gym.kit.live.pool import TRIES, LivePool
 
 C = TypeVar("C", bound=LiveConfig)
 
@@ -225,13 +225,18 @@ class LiveEngine(ABC, Generic[C]):
         return self.machine(self, start, *self._begun(start))
 
     def _begun(self, start: LiveStart) -> tuple[LiveSession, str]:
-        """Begin an episode in a session of the pool, and return what it shows."""
-        session = self._pool.take()
-        try:
-            return session, self.bounded(session.begin(start))
-        except BaseException:
-            self._pool.drop(session)
-            raise
+        """Begin an episode in a session of the pool, and return what it shows. One that ends meanwhile, or has ended
+        while it waited, is replaced once.
+        """
+        for left in reversed(range(TRIES)):
+            session = self._pool.take()
+            try:
+                return session, self.bounded(session.begin(start))
+            except BaseException as error:
+                self._pool.drop(session)
+                if not left or not isinstance(error, SystemLost):
+                    raise
+        raise AssertionError("unreachable")
 
     def again(self, start: LiveStart, turns: Sequence[tuple[Any, str]]) -> LiveSession:
         """Return a session in which an episode was played again.

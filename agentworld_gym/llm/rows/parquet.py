@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
 from agentworld_gym.base.errors import AgentWorldError, SpecError, install
 from agentworld_gym.llm.rows.row import Row, RowProvenance
-from agentworld_gym.llm.rows.row_reading import row_of
+from agentworld_gym.llm.rows.row_reading import row_of, row_of_line
 
 GROUP = 256
 """How many rows are converted together, and lie together in the file."""
@@ -47,6 +47,76 @@ def write_parquet(rows: Iterable[Row], path: Path) -> int:
             count += len(group)
     os.replace(partial, path)
     return count
+
+
+def write_shards(file: Path, size: int) -> list[Path]:
+    """Write the rows of a JSONL file beside it as Parquet files of so many rows each, as `train-00000.parquet`.
+
+    Files that hold their rows already stay as they are, so that a recording that goes on writes its new rows alone.
+
+    Returns:
+        The files. Those of an earlier recording that was longer, or had other sizes, are removed.
+
+    Raises:
+        AgentWorldError: pyarrow is not installed.
+    """
+    _, parquet = _libraries()
+    shards: list[Path] = []
+    for part in _parts(file, size):
+        shard = file.with_name(f"{file.stem}-{len(shards):05}.parquet")
+        ends = [next(part.rows(file, part.start, part.first)).id, next(part.rows(file, part.end, part.last)).id]
+        if not _holds(parquet, shard, ends, part.last - part.first + 1):
+            write_parquet(islice(part.rows(file, part.start, part.first), part.last - part.first + 1), shard)
+        shards.append(shard)
+    for other in set(file.parent.glob(f"{file.stem}-[0-9]*.parquet")) - set(shards):
+        other.unlink()
+    return shards
+
+
+class _Part(NamedTuple):
+    """Lines of a file that lie together."""
+
+    start: int
+    """Where the first one begins, in bytes."""
+
+    end: int
+    """Where the last one begins."""
+
+    first: int
+    """The number of the first line, counted from 1."""
+
+    last: int
+    """That of the last one."""
+
+    def rows(self, file: Path, place: int, number: int) -> Iterator[Row]:
+        """Yield the rows from a place on, which is that of a line of that number."""
+        with file.open("rb") as lines:
+            lines.seek(place)
+            for count, line in enumerate(lines, number):
+                yield row_of_line(line, file, count)
+
+
+def _parts(file: Path, size: int) -> Iterator[_Part]:
+    place, part = 0, None
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                break
+            if part is not None and number - part.first == size:
+                yield part
+                part = None
+            part = _Part(place, place, number, number) if part is None else part._replace(end=place, last=number)
+            place += len(line)
+    if part is not None:
+        yield part
+
+
+def _holds(parquet: Any, shard: Path, ends: list[str], count: int) -> bool:
+    """Return whether a file holds so many rows, from one id to another."""
+    if not shard.exists() or parquet.read_metadata(shard).num_rows != count:
+        return False
+    ids = parquet.read_table(shard, columns=["id"])["id"]
+    return [ids[0].as_py(), ids[-1].as_py()] == ends
 
 
 def read_parquet(path: Path) -> Iterator[Row]:

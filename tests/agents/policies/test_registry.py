@@ -112,7 +112,7 @@ def handles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     env = make_sb3_env("AgentWorld/Terminal-v0", num_envs=1, seed=0)
     MaskablePPO("MlpPolicy", env, n_steps=2, batch_size=2, seed=0, device="cpu").save(tmp_path / "agent.zip")
     env.close()
-    scripted = {name: name for name in ("expert", "mixed", "menu", "nothing")}
+    scripted = {name: name for name in ("expert", "mixed", "menu", "explore", "nothing")}
     return {**scripted, "zip": "agent.zip", "python": "python:own_agent:make"}
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -78,6 +80,15 @@ def test_there_is_no_network_unless_a_key_says_so(folder: Path) -> None:
         script = f"timeout 2 bash -c '</dev/tcp/127.0.0.1/{port}' 2>/dev/null && echo reached"
         assert said(folder, script) == ""
         assert said(folder, script, network=True) == "reached\n"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers of system calls are those of x86-64")
+def test_keys_that_the_kernel_keeps_for_whoever_started_a_command_are_out_of_reach(folder: Path) -> None:
+    numbers = {"keyctl": 250, "add_key": 248, "bpf": 321, "io_uring_setup": 425}
+    script = "import ctypes as c; l = c.CDLL(None, use_errno=True); print(l.syscall(NUMBER, 0, -3, 0), c.get_errno())"
+    for name, number in numbers.items():
+        shown = said(folder, f"python3 -c '{script.replace('NUMBER', str(number))}'")
+        assert shown == f"-1 {errno.ENOSYS if name == 'io_uring_setup' else errno.EPERM}\n", name
 
 
 def test_a_folder_is_read_where_a_key_names_it_and_never_written(folder: Path) -> None:

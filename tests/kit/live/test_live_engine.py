@@ -27,6 +27,8 @@ class Tally(LiveSession):
         return LiveAbout({"version": "1"}, {"first_observation": "0"})
 
     def begin(self, start: LiveStart) -> str:
+        if len(self.engine.opened) <= int(start.state.get("lost", 0)):
+            raise SystemLost("it was killed")
         self.count += int(start.state.get("from", 0))
         return str(self.count)
 
@@ -215,3 +217,15 @@ def test_an_unknown_key_is_refused_by_its_name_with_the_keys_that_there_are() ->
         source.read(LiveConfig, "mcp")
     with pytest.raises(SpecError, match="domain"):
         LiveSource.of({"domain": "web"}).read(LiveConfig, "mcp")
+
+
+def test_a_session_that_ends_before_its_episode_has_begun_is_replaced_once() -> None:
+    engine = TallyEngine()
+    assert engine.start({"lost": 1}, 0).observation == "0"
+    assert [session.closed for session in engine.opened] == [True, False]
+    engine.close()
+    engine = TallyEngine()
+    with pytest.raises(SystemLost):
+        engine.start({"lost": 2}, 0)
+    assert [session.closed for session in engine.opened] == [True, True]
+    engine.close()

@@ -134,6 +134,27 @@ def test_rows_come_back_from_parquet_as_they_were(tmp_path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["rows.parquet"]
 
 
+def test_shards_hold_all_rows_once_and_whole_ones_stay_as_they_are(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    from agentworld_gym.llm.rows.parquet import read_parquet, write_shards
+
+    file = tmp_path / "train.jsonl"
+
+    def shards(count: int, size: int) -> list[Path]:
+        lines = [json.dumps(data(id=f"row-{number}")) for number in range(count)]
+        file.write_text("\n".join([*lines, '{"torn']), encoding="utf-8")
+        written = write_shards(file, size)
+        assert [row.id for shard in written for row in read_parquet(shard)] == [f"row-{n}" for n in range(count)]
+        return written
+
+    first, *_ = shards(5, 2)
+    before = first.stat().st_mtime_ns
+    assert [shard.name for shard in shards(6, 2)] == [f"train-0000{number}.parquet" for number in range(3)]
+    assert first.stat().st_mtime_ns == before
+    shards(6, 4)
+    assert sorted(path.name for path in tmp_path.glob("*.parquet")) == ["train-00000.parquet", "train-00001.parquet"]
+
+
 def test_a_parquet_file_of_something_else_is_named(tmp_path: Path) -> None:
     arrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet

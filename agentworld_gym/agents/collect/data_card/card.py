@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,9 @@ from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 
 CARD = "README.md"
+
+_SHARD = re.compile(r"-\d{5}$")
+"""What ends the name of one of several Parquet files of a split."""
 
 
 def write_card(folder: Path) -> Path:
@@ -43,10 +47,10 @@ def _rows(files: Sequence[Path]) -> Iterator[Row]:
 
 def _front(folder: Path) -> list[str]:
     """Return the front matter that tells Hugging Face's `datasets` where the Parquet files are."""
-    files = sorted(folder.glob("*.parquet"))
-    lines = [f"      - split: {file.stem}\n        path: {file.name}" for file in files]
+    names = dict.fromkeys(_SHARD.sub("-*", file.stem) for file in sorted(folder.glob("*.parquet")))
+    lines = [f"      - split: {name.removesuffix('-*')}\n        path: {name}.parquet" for name in names]
     head = "---\nconfigs:\n  - config_name: default\n    data_files:\n"
-    return [head + "\n".join(lines) + "\n---"] if files else []
+    return [head + "\n".join(lines) + "\n---"] if names else []
 
 
 def _opening(summaries: Summaries, files: Sequence[Path]) -> str:

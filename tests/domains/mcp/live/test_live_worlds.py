@@ -126,7 +126,7 @@ def test_the_check_learns_what_varies_and_writes_it_down(tmp_path: Path) -> None
     report = json.loads((tmp_path / "r.json").read_text())
     assert report["again"]["masked"] == report["again"]["answers"] > report["again"]["equal"]
     assert report["forks"] == "exact, by playing again" and report["memory_mb"] > 1
-    assert report["called"] == report["tools"] == 5 and not report["failures"]
+    assert report["coverage"]["tools"] == 5 and not report["coverage"]["unmet"] and not report["failures"]
     data = yaml.safe_load(config.read_text())
     assert config.read_text().startswith("# My notes.\n")
     assert data["masks"] == report["masks"] and data["deterministic"] is False

@@ -15,14 +15,19 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from agentworld_gym import SpecError, WorldNotConfigured
 from agentworld_gym.agents.collect.config import CollectConfig
 from agentworld_gym.agents.collect.recorder import Recorder
+from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import split_seed
 from agentworld_gym.envs.env import AgentWorldEnv
 from agentworld_gym.envs.episodes.replay import replay
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.evaluation.cost import read_plan
+from agentworld_gym.evaluation.live_check import check_live
 from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
 
 HELPERS = Path(__file__).parents[3] / "helpers"
@@ -232,6 +237,51 @@ def test_an_explorer_of_admissible_commands_records_sessions_without_tasks(tmp_p
     assert all(" " in row.first_observation and int(row.first_observation.split()[1][:-1]) % 10 == 9 for row in rows)
     assert {action for row in rows for action in row.actions} <= {"east", "west", "take lamp"}
     assert {row.success for row in rows if row.actions[-1] == "take lamp"} <= {True}
+
+
+def test_a_session_whose_process_is_killed_is_recorded_as_if_nothing_had_happened(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config, rows = tmp_path / "corridor.yaml", []
+    config.write_text(json.dumps({**CORRIDOR, "domain": "custom"}), encoding="utf-8")
+    for kills in (0, 2):
+        recorder = Recorder([load_spec(ENVIRONMENT_SPEC)], CollectConfig(world=f"live:{config}"), 0)
+        domain: Any = recorder._domains[0]
+        started = domain._runner.world.begin
+
+        def begin(*asked: Any, started: Any = started, left: list[int] = [0] * kills) -> Any:
+            (session,) = started(*asked)
+            if left:
+                left.pop()
+                os.kill(session.machine.pids[0], signal.SIGKILL)
+            return [session]
+
+        domain._runner.world.begin = begin
+        rows.append(recorder.row(0))
+        recorder.close()
+    assert rows[0] == rows[1] is not None
+    assert caplog.text.count("it is played again") == 2
+
+
+def test_a_check_tells_what_the_explorer_met() -> None:
+    options = EnvOptions(spec=ENVIRONMENT_SPEC, live=CORRIDOR)
+    met = check_live(options, 2).coverage
+    assert set(met.actions) <= {"east", "west", "take"} and met.screens > 1 and set(met.kinds) == {"text"}
+    assert met.tools == 0 and not met.unmet and not met.pages
+
+
+def test_free_play_is_planned_with_an_explorer(tmp_path: Path) -> None:
+    config = tmp_path / "corridor.yaml"
+    config.write_text(json.dumps({**CORRIDOR, "domain": "custom"}), encoding="utf-8")
+    command = ["cost", "plan", "custom", "--world", f"live:{config}", "--measure", "12", "-n", "10000000"]
+    told = tmp_path / "plan.json"
+    more = ["--hours", "20", "--node-hour", "0.5", "--rows", "2", "--width", "2", "--out", str(told)]
+    done = CliRunner(env={"COLUMNS": "200"}).invoke(app, [*command, *more])
+    assert done.exit_code == 0, done.output
+    plan = read_plan(told)
+    assert plan.episodes == 10_000_000 and plan.nodes > 1 and plan.seconds is not None
+    assert plan.seconds <= 20 * 3600 < plan.seconds * plan.nodes
+    assert plan.row_bytes and plan.trace_bytes and f"price of {plan.nodes} nodes" in done.stdout
 
 
 def test_errors_name_the_key_and_what_was_expected() -> None:

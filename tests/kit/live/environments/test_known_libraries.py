@@ -1,7 +1,11 @@
-"""TextWorld, ScienceWorld and TextArena as live worlds, where they are installed."""
+"""TextWorld, ScienceWorld and TextArena as live worlds, where they are installed.
+
+The variable AGENTWORLD_ENVIRONMENTS_PYTHON names the interpreter that has them, if that is not the one of the tests.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import Any
 
@@ -12,13 +16,19 @@ pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewra
 
 
 def opened(environment: str, **live: Any) -> gym.Env[str, str]:
-    """Open an environment."""
-    return gym.make("AgentWorld/Custom-v0", live={"env": environment, "ahead": 0, **live}, reading="exact")
+    """Open an environment of a library; skip where that is not installed."""
+    library, python = environment.partition(":")[0], os.environ.get("AGENTWORLD_ENVIRONMENTS_PYTHON")
+    if python is None:
+        pytest.importorskip(library)
+    else:
+        live["python"] = python
+    limits = {"start_seconds": 240, "step_seconds": 120}  # A game is made within that time, on a busy machine too.
+    given = {"env": environment, "ahead": 0, "limits": limits, **live}
+    return gym.make("agentworld_gym:AgentWorld/Custom-v0", live=given, reading="exact")
 
 
 @pytest.mark.slow
 def test_a_game_of_textworld_is_won_by_its_commands() -> None:
-    pytest.importorskip("textworld")
     env = opened("textworld:tw-coin_collector", settings={"level": 1})
     _, info = env.reset(seed=0)
     assert "take coin" in info["admissible"]
@@ -30,7 +40,6 @@ def test_a_game_of_textworld_is_won_by_its_commands() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="Java is not installed")
 def test_a_task_of_scienceworld_is_forked_by_playing_it_again() -> None:
-    pytest.importorskip("scienceworld")
     env = opened("scienceworld:find-living-thing", settings={"simplification": "easy"})
     env.reset(seed=1)
     env.step("look around")
@@ -43,7 +52,6 @@ def test_a_task_of_scienceworld_is_forked_by_playing_it_again() -> None:
 
 @pytest.mark.slow
 def test_a_game_of_textarena_takes_guesses() -> None:
-    pytest.importorskip("textarena")
     env = opened("textarena:GuessTheNumber-v0")
     env.reset(seed=0)
     assert "failure" not in env.step("[7]")[4]

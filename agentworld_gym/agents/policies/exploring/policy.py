@@ -1,0 +1,74 @@
+"""The explorer of a domain as a policy, for tasks that have no expert, such as free play."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from agentworld_gym.agents.policies.exploring.base import SESSION
+from agentworld_gym.agents.policies.exploring.explorers import explore
+from agentworld_gym.agents.policies.exploring.offered import OfferedExplorer
+from agentworld_gym.agents.policies.playing import ScriptedPolicy, next_action
+from agentworld_gym.agents.policies.scripted import menu_policy
+from agentworld_gym.core.actions.finish import VERB
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.registration import find_domain, resolved
+from agentworld_gym.core.screens.sight import ActionStream
+from agentworld_gym.envs.episodes.episode import Episode
+
+
+class ExplorerPolicy:
+    """Tries what can be done in an episode, for some actions, and finishes.
+
+    Where the world tells which actions can be done, it takes some of them; elsewhere the explorer of the domain acts,
+    and where that has none, random choices from the menu.
+
+    Args:
+        draw: The number of the draw; another one gives other actions.
+    """
+
+    name = "explore"
+
+    def __init__(self, draw: int = 0) -> None:
+        self._scripted = ScriptedPolicy(self.name, exploring, draw)
+
+    def begin(self, episode: Episode) -> ActionStream | Offered:
+        """Begin to explore an episode."""
+        if episode.offers is None:
+            return self._scripted.begin(episode)
+        return Offered(self._scripted.random_numbers(episode))
+
+    def act(self, episodes: Sequence[Episode], kept: Sequence[ActionStream | Offered]) -> list[str]:
+        """Choose the next action of each episode."""
+        return [
+            one.act(episode) if isinstance(one, Offered) else next_action(episode, one)
+            for episode, one in zip(episodes, kept, strict=True)
+        ]
+
+
+class Offered:
+    """Takes some of the actions that can be done in one episode.
+
+    Args:
+        rng: The source of all random draws.
+    """
+
+    def __init__(self, rng: random.Random) -> None:
+        self._explorer, self._left = OfferedExplorer(rng), rng.randint(*SESSION)
+
+    def act(self, episode: Episode) -> str:
+        """Return the next action; `finish` where there were enough, or there is none."""
+        self._left -= 1
+        offers = episode.offers
+        return self._explorer.choose(episode.observation, offers) if self._left >= 0 and offers else VERB
+
+
+def exploring(task: Task, rng: random.Random) -> ActionStream:
+    """Return the actions of the explorer of a task's domain; random choices from the menu where it has none."""
+    found = find_domain(task.domain)
+    if found is not None and "explore" in found.policies:
+        own: ActionStream = resolved(found.policies["explore"])(task, rng, 0.0)
+        return own
+    if found is None or found.explorer is None:
+        return menu_policy(task, rng)
+    return explore(task, rng, rng.randint(*SESSION))
