@@ -20,6 +20,7 @@ from agentworld_gym.core.contracts import (
     Generator,
     Message,
     Observation,
+    Usage,
 )
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec
@@ -226,10 +227,10 @@ class LanguageWorld:
         if broken and isinstance(observed, Observation):
             observed = replace(observed, broken=tuple(broken))
             asked[-1] = (observed, asked[-1][1])
-        lost = sum((usage for one, usage in asked if one is not observed), Usage())
+        lost = sum((usage for one, usage in asked if one is not observed), NO_USAGE)
         if isinstance(observed, Observation):
-            lost += Usage() if isinstance(answer, Failure) else answer.lost
-            return (replace(observed, reasks=reasks, lost=lost) if reasks or lost != Usage() else observed), reasks
+            lost += NO_USAGE if isinstance(answer, Failure) else answer.lost
+            return (replace(observed, reasks=reasks, lost=lost) if reasks or lost != NO_USAGE else observed), reasks
         return replace(observed, spent=lost + asked[-1][1]), reasks
 
     def _request(self, session: LanguageSession, turn: Turn, reasks: int = 0, reason: str = "") -> ChatRequest:

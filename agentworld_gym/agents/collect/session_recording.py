@@ -68,7 +68,7 @@ class SessionRecording:
                 self.finish = text
             elif self._episode.steps > steps and action.kind is not ActionKind.ASK:  # No world answers a question.
                 self._add_turn(action, step.observation, attempt)
-            if failed:
+            if "failure" in step.info:
                 self.failure = "{kind}: {message}".format_map(step.info["failure"])
                 self.success = self.score = None
                 return False
