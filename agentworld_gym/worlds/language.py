@@ -10,6 +10,7 @@ from functools import partial
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of, installed
 from agentworld_gym.core.contracts import (
+    NO_USAGE,
     Action,
     ChatRequest,
     Completion,
@@ -18,7 +19,6 @@ from agentworld_gym.core.contracts import (
     Generator,
     Message,
     Observation,
-    Usage,
 )
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec
@@ -166,21 +166,21 @@ class LanguageWorld:
         Returns:
             What was read, and how many times the generator was asked again.
         """
-        asked: list[tuple[Observation | Failure, Usage]] = []
+        reasks, lost = 0, NO_USAGE
         while True:
-            reasks = len(asked)
             request = self._request(session, turn, reasks)
             answer = yield Request(self.generator, request)
+            if isinstance(answer, Failure):
+                return replace(answer, spent=lost + answer.spent), reasks
             observed = self._read(answer, session, turn, request.sampling.seed)
-            asked.append((observed, answer.spent if isinstance(answer, Failure) else answer.usage + answer.lost))
-            unreadable = isinstance(observed, Failure) and observed.kind in UNREADABLE
-            if isinstance(answer, Failure) or not unreadable or reasks == self.sampling.reasks:
-                break
-        lost = sum((usage for one, usage in asked if one is not observed), Usage())
-        if isinstance(observed, Observation):
-            lost += Usage() if isinstance(answer, Failure) else answer.lost
-            return (replace(observed, reasks=reasks, lost=lost) if reasks or lost != Usage() else observed), reasks
-        return replace(observed, spent=lost + asked[-1][1]), reasks
+            lost += answer.lost
+            if isinstance(observed, Observation):
+                unchanged = not reasks and lost is NO_USAGE
+                return (observed if unchanged else replace(observed, reasks=reasks, lost=lost)), reasks
+            lost += answer.usage
+            if observed.kind not in UNREADABLE or reasks == self.sampling.reasks:
+                return replace(observed, spent=lost), reasks
+            reasks += 1
 
     def _request(self, session: LanguageSession, turn: Turn, reasks: int = 0) -> ChatRequest:
         tried = session.failures + reasks
@@ -195,10 +195,8 @@ class LanguageWorld:
         return ChatRequest([*session.history, last], sampling, conversation=session.conversation, allows=allows)
 
     def _read(
-        self, answer: Completion | Failure, session: LanguageSession, turn: Turn, seed: int | None
+        self, answer: Completion, session: LanguageSession, turn: Turn, seed: int | None
     ) -> Observation | Failure:
-        if isinstance(answer, Failure):
-            return answer
         if answer.finish_reason == "length":
             spent = answer.usage.completion_tokens or self.sampling.max_tokens
             return Failure(FailureKind.LENGTH, f"the completion was cut off after {spent} tokens")

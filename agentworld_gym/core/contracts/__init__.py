@@ -14,11 +14,12 @@ from agentworld_gym.core.contracts.generator import (
     Message,
     ToolCall,
 )
-from agentworld_gym.core.contracts.observation import AnswerSource, Failure, FailureKind, Observation, Usage
+from agentworld_gym.core.contracts.observation import NO_USAGE, AnswerSource, Failure, FailureKind, Observation, Usage
 from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.contracts.world import Action, ActionKind, Offering, Session, Teachable, World
 
 __all__ = [
+    "NO_USAGE",
     "PIECE",
     "Action",
     "ActionKind",

@@ -8,7 +8,7 @@ from typing import Any, NotRequired, Protocol, runtime_checkable
 
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
-from agentworld_gym.core.contracts.observation import Failure, Usage
+from agentworld_gym.core.contracts.observation import NO_USAGE, Failure, Usage
 from agentworld_gym.core.domain.sampling import Sampling
 
 
@@ -92,7 +92,7 @@ class Completion:
     finish_reason: str = "stop"
     """Why the completion ends: `stop`, or `length` if it was cut off."""
 
-    usage: Usage = field(default=Usage())
+    usage: Usage = NO_USAGE
     """The tokens that the completion cost."""
 
     reasoning: str = ""
@@ -114,7 +114,7 @@ class Completion:
     filled: bool = False
     """Whether it was cut off because prompt and answer filled the context, and not because of the request's limit."""
 
-    lost: Usage = field(default=Usage(), compare=False)
+    lost: Usage = field(default=NO_USAGE, compare=False)
     """The tokens of answers to the same request that could not be used, before this one."""
 
 

@@ -34,6 +34,10 @@ class Usage:
     """Whether servers told of all of it; where one did not, the counts lack its part."""
 
     def __add__(self, other: Usage) -> Usage:
+        if other is NO_USAGE:
+            return self
+        if self is NO_USAGE:
+            return other
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
@@ -64,6 +68,10 @@ class Usage:
         return cls(counts.get("prompt", 0), counts.get("completion", 0), counts.get("cached", 0))
 
 
+NO_USAGE = Usage()
+"""Nothing was spent: the one object that stands for it wherever no usage is given."""
+
+
 class AnswerSource(StrEnum):
     """Who answered instead of a world's model."""
 
@@ -81,7 +89,7 @@ class Observation:
     text: str
     """What the agent sees."""
 
-    usage: Usage = field(default=Usage())
+    usage: Usage = NO_USAGE
     """The tokens that the answer cost."""
 
     prompt: str = ""
@@ -108,7 +116,7 @@ class Observation:
     reasks: int = 0
     """How many times the model was asked again, because the answer before could not be read."""
 
-    lost: Usage = field(default=Usage())
+    lost: Usage = NO_USAGE
     """The tokens that those answers cost."""
 
     refused: int = 0
@@ -187,7 +195,7 @@ class Failure:
     retryable: bool = False
     """Whether the same step may succeed later."""
 
-    spent: Usage = field(default=Usage(), compare=False)
+    spent: Usage = field(default=NO_USAGE, compare=False)
     """The tokens of the answers that could not be used."""
 
     def as_dict(self) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def has_user(tools: Sequence[Mapping[str, Any]]) -> bool:
     >>> has_user([ASK_TOOL]), has_user([{**ASK_TOOL, "description": "Asks a colleague."}])
     (True, False)
     """
-    return any(tool == ASK_TOOL for tool in tools)
+    return ASK_TOOL in tools
 
 
 def without_ask(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
