@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -39,23 +40,33 @@ train: {max_seconds: 2, batch_tokens: 1024, muon_lr: 0.014, adamw_lr: 2.0e-3}
 """
 
 
-def named_domains(tree: ast.AST) -> list[int]:
-    """The lines of code in which a text is the name of a domain; docstrings are no code, and packages are named too."""
+def lines_that_name(tree: ast.AST, names: Collection[str]) -> list[int]:
+    """The lines of code in which a text is one of some names; docstrings are no code, and packages are named too."""
     other = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     other |= {id(named) for call in calls if call.func.id in ("install", "find_spec") for named in call.args}
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in other]
-    return [node.lineno for node in texts if isinstance(node.value, str) and node.value in DOMAINS]
+    return [node.lineno for node in texts if isinstance(node.value, str) and node.value in names]
 
 
-def test_no_code_outside_their_folders_names_a_domain() -> None:
-    naming = {
+def named_outside(names: Collection[str]) -> set[str]:
+    """The files and lines of code outside the folders of domains in which a text is one of some names."""
+    return {
         f"{path.relative_to(PACKAGE)}:{line}"
         for path in PACKAGE.rglob("*.py")
         if not path.is_relative_to(PACKAGE / "domains")
-        for line in named_domains(ast.parse(path.read_text(encoding="utf-8")))
+        for line in lines_that_name(ast.parse(path.read_text(encoding="utf-8")), names)
     }
-    assert naming == set()
+
+
+def test_no_code_outside_their_folders_names_a_domain() -> None:
+    assert named_outside(DOMAINS) == set()
+
+
+def test_no_code_outside_their_folders_names_a_syntax_that_a_domain_brings() -> None:
+    brought = {name for domain in all_domains().values() for name in domain.syntaxes}
+    assert {"claude_code_call", "browsergym_call", "awm_call"} <= brought
+    assert named_outside(brought) == set()
 
 
 def test_a_reference_that_leads_nowhere_is_named() -> None:
