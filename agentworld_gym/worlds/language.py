@@ -20,7 +20,6 @@ from agentworld_gym.core.contracts import (
     Generator,
     Message,
     Observation,
-    Usage,
 )
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec
@@ -182,9 +181,9 @@ class LanguageWorld:
         while True:
             request = self._request(session, turn, reasks)
             answer = yield Request(self.generator, request)
-            observed = self._read(answer, session, turn, request.sampling.seed)
             if isinstance(answer, Failure):
-                return replace(observed, spent=lost + answer.spent), reasks
+                return replace(answer, spent=lost + answer.spent), reasks
+            observed = self._read(answer, session, turn, request.sampling.seed)
             lost += answer.lost
             if isinstance(observed, Observation):
                 unchanged = not reasks and lost is NO_USAGE
@@ -204,10 +203,12 @@ class LanguageWorld:
             reasks = len(asked)
             request = self._request(session, turn, reasks, REASONS[broken[-1]] if broken else "")
             answer = yield Request(self.generator, request)
+            if isinstance(answer, Failure):
+                return replace(answer, spent=sum((usage for _, usage in asked), answer.spent)), reasks
             observed = self._read(answer, session, turn, request.sampling.seed)
-            asked.append((observed, answer.spent if isinstance(answer, Failure) else answer.usage + answer.lost))
+            asked.append((observed, answer.usage + answer.lost))
             if isinstance(observed, Failure):
-                unreadable = not isinstance(answer, Failure) and observed.kind in UNREADABLE
+                unreadable = observed.kind in UNREADABLE
                 if unreadable and reasks - len(broken) < self.sampling.reasks:
                     continue
                 refusal = self._form.refusal(session, turn) if unreadable and checks.options.format else None
@@ -229,7 +230,7 @@ class LanguageWorld:
             asked[-1] = (observed, asked[-1][1])
         lost = sum((usage for one, usage in asked if one is not observed), NO_USAGE)
         if isinstance(observed, Observation):
-            lost += NO_USAGE if isinstance(answer, Failure) else answer.lost
+            lost += answer.lost
             return (replace(observed, reasks=reasks, lost=lost) if reasks or lost != NO_USAGE else observed), reasks
         return replace(observed, spent=lost + asked[-1][1]), reasks
 
@@ -247,10 +248,8 @@ class LanguageWorld:
         return ChatRequest([*session.history, last], sampling, conversation=session.conversation, allows=allows)
 
     def _read(
-        self, answer: Completion | Failure, session: LanguageSession, turn: Turn, seed: int | None
+        self, answer: Completion, session: LanguageSession, turn: Turn, seed: int | None
     ) -> Observation | Failure:
-        if isinstance(answer, Failure):
-            return answer
         if answer.finish_reason == "length":
             spent = answer.usage.completion_tokens or self.sampling.max_tokens
             return Failure(FailureKind.LENGTH, f"the completion was cut off after {spent} tokens")
