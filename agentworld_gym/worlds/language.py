@@ -20,6 +20,7 @@ from agentworld_gym.core.contracts import (
     Generator,
     Message,
     Observation,
+    Usage,
 )
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec
