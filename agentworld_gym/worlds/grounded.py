@@ -13,7 +13,7 @@ from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.base.process.interrupts import deferred_interrupt
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.checks.collateral import EpisodeStates, Rules, State, changes_of, collateral
-from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Offering
+from agentworld_gym.core.contracts import Action, Failure, FailureKind, Instructing, Observation, Offering
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.view import compact
@@ -73,6 +73,11 @@ class GroundedSession:
     def offers(self) -> tuple[str, ...] | None:
         """The actions that can be done at this moment; None where the machine does not tell them."""
         return self.machine.offers if isinstance(self.machine, Offering) else None
+
+    @property
+    def instruction(self) -> str | None:
+        """What the agent is asked to do; None where the machine leaves that to the task."""
+        return self.machine.instruction if isinstance(self.machine, Instructing) else None
 
     @property
     def visible_state(self) -> str | None:

@@ -16,7 +16,7 @@ from agentworld_gym.core.contracts.generator import (
 )
 from agentworld_gym.core.contracts.observation import AnswerSource, Failure, FailureKind, Observation, Usage
 from agentworld_gym.core.contracts.verdict import Verdict
-from agentworld_gym.core.contracts.world import Action, ActionKind, Offering, Session, Teachable, World
+from agentworld_gym.core.contracts.world import Action, ActionKind, Instructing, Offering, Session, Teachable, World
 
 __all__ = [
     "PIECE",
@@ -30,6 +30,7 @@ __all__ = [
     "Failure",
     "FailureKind",
     "Generator",
+    "Instructing",
     "Message",
     "Observation",
     "Offering",

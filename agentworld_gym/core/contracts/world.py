@@ -97,6 +97,16 @@ class Offering(Protocol):
         ...
 
 
+@runtime_checkable
+class Instructing(Protocol):
+    """A session whose world may tell what the agent is asked to do in it."""
+
+    @property
+    def instruction(self) -> str | None:
+        """What the agent is asked to do; None where the world leaves that to the task."""
+        ...
+
+
 S = TypeVar("S")
 S_contra = TypeVar("S_contra", contravariant=True)
 

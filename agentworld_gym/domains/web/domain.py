@@ -53,6 +53,7 @@ DOMAIN = Domain(
     libraries=("jinja2", "lxml"),
     versions=f"{__name__}:versions",
     commands=("agentworld_gym.domains.web.cli:register",),
+    live="agentworld_gym.domains.web.live:open_live",
     view="agentworld_gym.domains.web.engine.view:WebView",
     screen="agentworld_gym.domains.web.screen:WebScreen",
     translations={"browsergym": "agentworld_gym.domains.web.screen:BROWSERGYM"},

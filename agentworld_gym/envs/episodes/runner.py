@@ -23,6 +23,7 @@ from agentworld_gym.core.contracts import (
     ActionKind,
     Failure,
     FailureKind,
+    Instructing,
     Observation,
     Teachable,
     World,
@@ -134,6 +135,8 @@ class EpisodeRunner:
                     begun.session.close()
                 kind = RecordingError if session.kind is FailureKind.RECORDING else AgentWorldError
                 raise kind(f"the world of {self.spec.id} cannot begin task {task.id}: {session.message}")
+            if isinstance(session, Instructing) and session.instruction is not None:
+                task = task.model_copy(update={"instruction": session.instruction})
             observation = after_instruction(task, session.observation)
             first = observation
             if isinstance(session, Translated):

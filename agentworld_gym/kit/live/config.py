@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator
 
 from agentworld_gym.base.documents.strict import Regex, Strict, read_yaml, validated
 from agentworld_gym.base.errors import SpecError
@@ -18,6 +19,15 @@ INSTRUCTION = "Try what this system can do, and finish when you know it."
 """The instruction of free play, where the configuration has none."""
 
 C = TypeVar("C", bound="LiveConfig")
+
+
+def _words(given: Any) -> Any:
+    """Split a command that is one text, as a shell would."""
+    return tuple(shlex.split(given)) if isinstance(given, str) else given
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
+"""The words of a command, or one text."""
 
 
 class LiveLimits(Strict):

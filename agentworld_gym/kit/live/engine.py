@@ -80,6 +80,9 @@ class LiveSession(ABC):
     offers: tuple[str, ...] | None = None
     """The actions that can be done next, where the system tells them."""
 
+    instruction: str | None = None
+    """What the agent is asked to do in this episode, where the system tells it."""
+
     @abstractmethod
     def about(self) -> LiveAbout:
         """Return what the system says of itself, before any episode."""
@@ -325,6 +328,8 @@ class LiveMachine(BaseMachine[LiveSession]):
         """What the system says of the last action, where it pays for steps and ends its episodes itself."""
         self.offers: tuple[str, ...] | None = session.offers
         """The actions that can be done next, where the system tells them."""
+        self.instruction: str | None = session.instruction
+        """What the agent is asked to do in this episode, where the system tells it."""
         self._spans = engine.masks.spans(observation)
         self._lost = ""
 

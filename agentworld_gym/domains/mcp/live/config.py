@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import re
-import shlex
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.kit.live import LiveConfig
+from agentworld_gym.kit.live.config import Words
 
 SERVER = re.compile(r"[A-Za-z0-9_]+")
 """The names of servers: a hyphen ends them in the name of a tool, as in `memory-read_graph`."""
-
-
-def _words(given: Any) -> Any:
-    """Split a command that is one text, as a shell would."""
-    return tuple(shlex.split(given)) if isinstance(given, str) else given
-
-
-Words = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
 
 
 class ServerSpec(Strict):

@@ -8,10 +8,10 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from agentworld_gym.core.engines import Controls, Scalar
+from agentworld_gym.core.engines import NO_CONTROLS, Controls, Scalar
 from agentworld_gym.domains.web.engine.browser.browser import MAX_TABS
 from agentworld_gym.domains.web.engine.chromium.session_server import SESSION
-from agentworld_gym.domains.web.engine.chromium.tab import ChromiumTab
+from agentworld_gym.domains.web.engine.chromium.tab import SETTLE_S, ChromiumTab
 from agentworld_gym.domains.web.engine.sites import Sites
 from agentworld_gym.domains.web.engine.tools.result import (
     ToolResult,
@@ -38,11 +38,21 @@ _FIELDS = """() => [...document.querySelectorAll('input, select, textarea')].map
 class ChromiumBrowser:
     """A browser context with its tabs, and the controls that strike in it."""
 
-    def __init__(self, driver: Driver, session: str, context: BrowserContext, controls: Controls) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        session: str,
+        context: BrowserContext,
+        controls: Controls = NO_CONTROLS,
+        settle_s: float = SETTLE_S,
+    ) -> None:
         self.driver, self.session, self.context, self.controls = driver, session, context, controls
+        self.settle_s = settle_s
         self.tabs: list[ChromiumTab] = []
         self.current = 0
         self.first = ""
+        self.seen: str | None = None
+        """The snapshot that was taken last; who wants to know whether there is a new one sets it to None."""
         self.calls = 0
         self.is_redrawn = False
 
@@ -63,16 +73,20 @@ class ChromiumBrowser:
                 for name, value in cookies.items()
             ]
         )
-        context.on("page", browser.add_tab)
-        await context.new_page()
         result = ToolResult()
-        try:
-            await browser.tab.page.goto(url)
-        except Exception:
-            await browser.tab.wait_for_error_page()
+        await browser.begin(url)
         await browser.show(result)
         browser.first = result.text()
         return browser
+
+    async def begin(self, url: str) -> None:
+        """Open the first tab, with a URL; one that cannot be reached shows the browser's own page about that."""
+        self.context.on("page", self.add_tab)
+        await self.context.new_page()
+        try:
+            await self.tab.page.goto(url)
+        except Exception:
+            await self.tab.wait_for_error_page()
 
     @property
     def tab(self) -> ChromiumTab:
@@ -91,7 +105,15 @@ class ChromiumBrowser:
     def add_tab(self, page: Page) -> None:
         """Add a tab that was opened."""
         if len(self.tabs) < MAX_TABS:
-            self.tabs.append(ChromiumTab(page))
+            self.tabs.append(ChromiumTab(page, self.settle_s))
+            page.on("close", self._drop_tab)
+
+    def _drop_tab(self, page: Page) -> None:
+        """Forget a tab that a script has closed; that which opened it is shown again."""
+        index = next((place for place, tab in enumerate(self.tabs) if tab.page is page), None)
+        if index is not None:
+            del self.tabs[index]
+            self.current = max(0, min(self.current - (self.current >= index), len(self.tabs) - 1))
 
     async def show(self, result: ToolResult, whole: bool = True) -> None:
         """Add to a result what the browser shows: tabs, page and snapshot only if `whole` is true."""
@@ -103,13 +125,19 @@ class ChromiumBrowser:
             title = "" if tab.is_open else await tab.page.title()
             result.page = page_lines(title, tab.page.url, tab.console)
             if not tab.is_open:
-                text = await tab.page.aria_snapshot(mode="ai")
-                first = _PREFIX.search(text)
-                tab.prefix = (first[1] or "") if first else ""
-                result.snapshot = _PREFIX.sub(r"[ref=\2]", text)
-                tab.known = frozenset(match[2] for match in _PREFIX.finditer(text))
+                result.snapshot = await self.look()
         result.events = [event_line(message) for message in tab.console[tab.reported :]]
         tab.reported = len(tab.console)
+
+    async def look(self) -> str:
+        """Return the snapshot of the page, whose references can be used from then on."""
+        tab = self.tab
+        text = await tab.page.aria_snapshot(mode="ai")
+        first = _PREFIX.search(text)
+        tab.prefix = (first[1] or "") if first else ""
+        tab.known = frozenset(match[2] for match in _PREFIX.finditer(text))
+        self.seen = _PREFIX.sub(r"[ref=\2]", text)
+        return self.seen
 
     async def headers(self) -> list[tuple[str, str]]:
         """Return the title and the URL of each tab."""

@@ -1,4 +1,5 @@
-"""The Chromium of this process, driven from a thread of its own; sessions that visit the same hosts share one."""
+"""Playwright and its browsers, driven from a thread of their own; sessions that visit the same hosts share a browser.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentworld_gym.base.errors import install
-from agentworld_gym.core.engines import EngineError
+from agentworld_gym.core.engines import EngineError, SystemLate
 from agentworld_gym.domains.web.engine.chromium.session_server import SessionServer
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Driver:
         self._playwright: Playwright
         self._start = async_playwright
         self._closed = False
+        self._port: int | None = None
         self._thread = threading.Thread(target=self.loop.run_forever, name="agentworld-chromium", daemon=True)
         self._thread.start()
         try:
@@ -94,22 +96,27 @@ class Driver:
             raise EngineError(f"Playwright does not start: {str(error).splitlines()[0]}; {ADVICE}") from error
         atexit.register(self.close)
 
-    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+    def run(self, work: Coroutine[Any, Any, Result], seconds: float = LIMIT_S) -> Result:
         """Run a coroutine in the thread, and wait for its result.
 
+        Args:
+            work: The coroutine.
+            seconds: How long it may take.
+
         Raises:
-            EngineError: The driver is closed, or the browser does not answer, since a script keeps its page busy.
+            EngineError: The driver is closed.
+            SystemLate: The browser does not answer, since a script keeps its page busy.
         """
         if self._closed:
             work.close()
             raise EngineError("the browser was used after it was closed")
         future = asyncio.run_coroutine_threadsafe(work, self.loop)
         try:
-            return future.result(LIMIT_S)
+            return future.result(seconds)
         except BaseException as error:
             if isinstance(error, TimeoutError) and not future.done():
                 future.cancel()
-                raise EngineError(f"the browser does not answer within {LIMIT_S:g} seconds") from None
+                raise SystemLate(f"the browser does not answer within {seconds:g} seconds") from None
             future.cancel()
             raise
 
@@ -117,6 +124,7 @@ class Driver:
         """Close the browsers and end the thread. It may be called twice."""
         if self._closed:
             return
+        atexit.unregister(self.close)
         with suppress(Exception):  # Whatever the browser does, the process has to go on.
             asyncio.run_coroutine_threadsafe(self._shut(), self.loop).result(timeout=10)
         self._closed = True
@@ -133,19 +141,21 @@ class Driver:
         return browser
 
     async def _begin(self) -> None:
-        self.port = await self.server.start()
         self._playwright = await self._start().start()
 
     async def _launch(self, hosts: list[str]) -> Browser:
-        server = f"127.0.0.1:{self.port}"
+        if self._port is None:
+            self._port = await self.server.start()
+        server = f"127.0.0.1:{self._port}"
         rules = ", ".join(f"MAP {host}:{port} {server}" for host in hosts for port in (80, 443))
+        return await self.launch(f"--host-resolver-rules={rules}, MAP * ~NOTFOUND")
+
+    async def launch(self, *arguments: str) -> Browser:
+        """Start a browser with some arguments of the command line."""
         is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         return await self._playwright.chromium.launch(
             executable_path=self._executable,
-            args=[
-                f"--host-resolver-rules={rules}, MAP * ~NOTFOUND",
-                *(["--no-sandbox"] if is_root else []),
-            ],
+            args=[*arguments, *(["--no-sandbox"] if is_root else [])],
             handle_sigint=False,
             handle_sigterm=False,
             handle_sighup=False,

@@ -25,11 +25,12 @@ class ChromiumTab:
     request for the next document, until that document replaces this one.
     """
 
-    def __init__(self, page: Page) -> None:
-        self.page = page
+    def __init__(self, page: Page, settle_s: float = SETTLE_S) -> None:
+        self.page, self._settle_s = page, settle_s
         self.dialog: Dialog | None = None
         self.chooser: FileChooser | None = None
         self.modal = asyncio.Event()
+        self.crashed = False
         self.navigations = 0
         self.leaving: Request | None = None
         self.console: list[str] = []
@@ -39,6 +40,7 @@ class ChromiumTab:
         self.known: frozenset[str] = frozenset()
         self.line: CDPSession | None = None
         page.on("dialog", self._on_dialog)
+        page.on("crash", self._on_crash)
         page.on("filechooser", self._on_chooser)
         page.on("request", self._on_request)
         page.on("framenavigated", self._on_document)
@@ -53,6 +55,10 @@ class ChromiumTab:
 
     def _on_dialog(self, dialog: Dialog) -> None:
         self.dialog = dialog
+        self.modal.set()
+
+    def _on_crash(self, _: Page) -> None:
+        self.crashed = True
         self.modal.set()
 
     def _on_chooser(self, chooser: FileChooser) -> None:
@@ -114,7 +120,7 @@ class ChromiumTab:
     async def wait_for_load(self, before: int) -> None:
         """Wait for a page to be loaded, if one was requested since `before`."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.modal.wait(), SETTLE_S)
+            await asyncio.wait_for(self.modal.wait(), self._settle_s)
         while not self.is_open and self.navigations > before:
             before = self.navigations
             for _ in range(250):
@@ -125,7 +131,7 @@ class ChromiumTab:
                 await self.page.wait_for_load_state("load", timeout=5000)
             except Exception:
                 return
-            await asyncio.sleep(SETTLE_S / 2)
+            await asyncio.sleep(self._settle_s / 2)
 
     async def wait_for_error_page(self) -> None:
         """Wait for the browser's own page about a URL that cannot be reached."""
@@ -135,7 +141,7 @@ class ChromiumTab:
             await asyncio.sleep(0.05)
         with suppress(Exception):
             await self.page.wait_for_load_state("load", timeout=2000)
-        await asyncio.sleep(SETTLE_S)
+        await asyncio.sleep(self._settle_s)
 
     async def wait_for_refresh(self) -> None:
         """Wait for a page that is about to reload itself."""

@@ -1,0 +1,159 @@
+"""What a user says of a site: the option `live` of this domain."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from agentworld_gym.base.documents.strict import Strict
+from agentworld_gym.domains.web.live.requests import read_request
+from agentworld_gym.kit.live import LiveConfig
+from agentworld_gym.kit.live.config import Words
+
+SITE = "http://localhost:8000/"
+"""The address of pages and of servers that are not behind a URL of their own."""
+
+
+def _request(given: str) -> str:
+    read_request(given, SITE)
+    return given
+
+
+RequestLine = Annotated[str, AfterValidator(_request)]
+"""A request: `GET http://localhost:3000/reset`, `POST /items {"name": "tea"}`; without a method it is GET."""
+
+
+class RequestReset(Strict):
+    """A request that brings the site back to its start."""
+
+    request: RequestLine
+    """The request, which has to succeed."""
+
+    verify: RequestLine | None = None
+    """A request that is answered after each reset as after the first one."""
+
+
+class CommandReset(Strict):
+    """A command that brings the site back to its start."""
+
+    command: Words
+    """The words of the command."""
+
+    verify: RequestLine | None = None
+    """A request that is answered after each reset as after the first one."""
+
+
+class EpisodeScripts(Strict):
+    """JavaScript functions of a page that plays episodes of its own, as those of MiniWoB++ do."""
+
+    begin: str | None = None
+    """A function of the seed, which begins an episode."""
+
+    instruction: str | None = None
+    """A function that returns what the agent is asked to do."""
+
+    verdict: str
+    """A function that returns what the page says since the last action: `{reward, terminated, truncated, success}`, of
+    which any may be left out."""
+
+
+class SiteConfig(LiveConfig):
+    """A site, and how its episodes begin.
+
+    >>> SiteConfig(url="http://localhost:3000", reset="http://localhost:3000/reset").reset.request
+    'http://localhost:3000/reset'
+    >>> SiteConfig(folder="pages").open
+    'http://localhost:8000/'
+    """
+
+    url: str | None = Field(default=None, pattern=r"^https?://")
+    """The address that the browser opens. Beside `command` it is that of the server of each session."""
+
+    command: Words | None = None
+    """A command that serves the site, one for each session. It listens on the port of `url`, which is 8000 without one;
+    where it shares the network of this machine, on the one that stands for `{port}` in its words."""
+
+    folder: str | None = None
+    """A folder with the pages of the site."""
+
+    miniwob: str | None = Field(default=None, pattern=r"^[a-z0-9-]+$")
+    """A task of MiniWoB++, such as `click-test`; the package `miniwob` has its pages."""
+
+    reset: Literal["restart"] | RequestReset | CommandReset | None = None
+    """How the site goes back to its start: a request, or a command; without one, a `command` is started again and
+    nothing is done about a site behind a URL."""
+
+    episode: EpisodeScripts | None = None
+    """How a page that pays for steps and ends its episodes itself does so."""
+
+    offers: bool | None = None
+    """Whether the elements of the page are told as the actions that can be done, which are the menu then. None tells
+    them where the page ends its episodes itself."""
+
+    settle_seconds: float = Field(default=0.15, ge=0, le=10)
+    """How long is waited after an action for what it leads to, where it leads to no other page."""
+
+    per_browser: int = Field(default=8, ge=1)
+    """How many sessions share one Chromium; they end with it where it dies."""
+
+    @field_validator("reset", mode="before")
+    @classmethod
+    def _reset_by_request(cls, given: Any) -> Any:
+        """Take a text for a request."""
+        return {"request": given} if isinstance(given, str) and given != "restart" else given
+
+    @model_validator(mode="after")
+    def _one(self) -> SiteConfig:
+        given = [key for key in ("url", "command", "folder", "miniwob") if getattr(self, key) is not None]
+        if given not in (["url"], ["command"], ["url", "command"], ["folder"], ["miniwob"]):
+            raise ValueError(f"one of url, command, folder, miniwob (got {', '.join(given) or 'none'})")
+        if self.command is None and self.reset == "restart":
+            raise ValueError("reset: restart needs a command")
+        if self.folder is not None and self.reset is not None:
+            raise ValueError("a folder of pages has nothing to reset")
+        if self.miniwob is not None and (self.episode is not None or self.reset is not None):
+            raise ValueError("MiniWoB++ has its own episodes: leave out episode and reset")
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_episode(cls, data: Any) -> Any:
+        """Play one episode at a time where all of them share a server that is reset for each; there are two sessions
+        while an environment goes from one to the next.
+        """
+        if isinstance(data, dict) and data.get("reset") is not None and data.get("command") is None:
+            return {**data, "sessions": 2, "ahead": 0, "forks": False}
+        return data
+
+    @property
+    def shared(self) -> bool:
+        """Whether all episodes play on one server that is reset for each of them, so that there is one at a time."""
+        return self.command is None and self.reset is not None
+
+    @property
+    def open(self) -> str:
+        """The address that an episode begins with."""
+        return self.url or SITE
+
+    @property
+    def origin(self) -> tuple[str, int]:
+        """The host and the port of the site."""
+        return origin_of(self.open)
+
+    def reaches(self, host: str) -> bool:
+        """Return whether the browser may reach a host beside the site; a name stands for the hosts below it too."""
+        if self.network is True:
+            return True
+        return any(host == one or host.endswith(f".{one}") for one in self.network or ())
+
+
+def origin_of(url: str) -> tuple[str, int]:
+    """Return the host and the port of an address.
+
+    >>> origin_of("https://example.org/a"), origin_of("http://localhost:3000")
+    (('example.org', 443), ('localhost', 3000))
+    """
+    parts = urlsplit(url)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

@@ -1,0 +1,198 @@
+"""The engine of a user's site in a real Chromium."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from ipaddress import ip_address
+from pathlib import Path
+
+from agentworld_gym.base.errors import AgentWorldError, MissingFile, SpecError, install
+from agentworld_gym.base.fingerprint import installed
+from agentworld_gym.core.engines import EngineError, InexactFork, Span
+from agentworld_gym.domains.web.engine.chromium.driver import chromium_version, find_chromium
+from agentworld_gym.domains.web.live import miniwob
+from agentworld_gym.domains.web.live.browsers import LiveBrowsers
+from agentworld_gym.domains.web.live.config import SITE, CommandReset, SiteConfig, origin_of
+from agentworld_gym.domains.web.live.gate import Streams
+from agentworld_gym.domains.web.live.page_folder import PageFolder
+from agentworld_gym.domains.web.live.session import SiteSession
+from agentworld_gym.kit.live import Confinement, LiveEngine, LiveMachine, LiveSession, LiveSource
+
+DOMAIN = "web"
+"""The domain of sites."""
+
+
+def open_live(source: LiveSource) -> SiteEngine:
+    """Open a user's site.
+
+    Raises:
+        SpecError: The configuration is wrong.
+        EngineError: There is no Chromium.
+        AgentWorldError: Playwright or MiniWoB++ is not installed.
+        WorldNotConfigured: Commands cannot be confined here.
+    """
+    config = source.read(SiteConfig, DOMAIN)
+    find_chromium()
+    if find_spec("playwright") is None:
+        raise AgentWorldError(f"live sites need Playwright: {install('live-web')}")
+    return SiteEngine(config, source.file, source.folder)
+
+
+class SiteEngine(LiveEngine[SiteConfig]):
+    """Starts browser contexts on one site.
+
+    Args:
+        config: The site.
+        file: Where the configuration stands, for errors.
+        folder: The folder from which its paths count.
+    """
+
+    splits = True
+
+    def __init__(self, config: SiteConfig, file: str, folder: Path) -> None:
+        self.file = file
+        self.confinement: Confinement | None = None
+        self.pages: PageFolder | None = None
+        self.address = config.open
+        self.scripts = config.episode
+        if config.miniwob is not None:
+            self.address = SITE + miniwob.path_of(config.miniwob)
+            self.scripts = miniwob.SCRIPTS
+            self.pages = PageFolder(miniwob.pages())
+        elif config.folder is not None:
+            place = (folder / Path(config.folder).expanduser()).resolve()
+            if not place.is_dir():
+                raise MissingFile(place, "a folder with the pages of the site", kind="folder", key="folder")
+            self.pages = PageFolder(place)
+        if isinstance(config.reset, CommandReset):
+            self.confinement = Confinement(config, file, folder)
+            self.confinement.require(config.reset.command[0], "reset.command")
+        host, _ = config.origin
+        if not (config.allows(host) or self.pages is not None):
+            raise SpecError(file, "network", config.network, f"true, or [{host}], the host of the site")
+        self._browsers: LiveBrowsers | None = None
+        self._starting = threading.Lock()
+        self.verified: str | None = None
+        """What the request that verifies resets was answered with at first."""
+        self.playing: LiveSession | None = None
+        """The session whose episode reset the site last, where all episodes share it."""
+        super().__init__(config)
+
+    @property
+    def offers(self) -> bool:
+        """Whether the elements of a page are told as the actions that can be done."""
+        return self.scripts is not None if self.config.offers is None else self.config.offers
+
+    @property
+    def browsers(self) -> LiveBrowsers:
+        """The browsers.
+
+        Raises:
+            EngineError: Chromium or Playwright is missing, or Playwright does not start.
+        """
+        with self._starting:
+            if self._browsers is None:
+                self._browsers = LiveBrowsers(self.config.limits, self.config.per_browser)
+            return self._browsers
+
+    def open_session(self) -> SiteSession:
+        """Open a context."""
+        return SiteSession(self)
+
+    def parts(self) -> Mapping[str, str]:
+        """Return the versions of what decides what a page shows."""
+        found = {"chromium": chromium_version(), "playwright": installed("playwright")}
+        return found | ({"miniwob": installed("miniwob")} if self.config.miniwob is not None else {})
+
+    async def dial(self, host: str, port: int) -> Streams:
+        """Connect to a port of a host for a page.
+
+        Raises:
+            PermissionError: The host may not be reached.
+            OSError: It cannot be reached.
+        """
+        if (host, port) == origin_of(self.address):
+            if self.pages is not None:
+                return await asyncio.open_connection("127.0.0.1", self.pages.port)
+            return await asyncio.open_connection(host, port)
+        if not self.config.reaches(host):
+            raise PermissionError(f"{host} does not stand under network")
+        streams = await asyncio.open_connection(host, port)
+        # Where all hosts are allowed, no name may lead an agent into a private network.
+        if self.config.network is True and not is_public(streams[1].get_extra_info("peername")[0]):
+            streams[1].close()
+            raise PermissionError(f"{host} lies in a private network")
+        return streams
+
+    def copy(self, session: LiveSession) -> LiveSession | None:
+        """Return None: a site is not copied, and an episode has to be played again.
+
+        Raises:
+            InexactFork: The site is reset for each episode, so that no other one may run beside this one.
+        """
+        if self.config.shared:
+            raise InexactFork("all episodes share this site, which is reset for each of them, so that none is forked")
+        return super().copy(session)
+
+    def close(self) -> None:
+        """End all sessions, browsers and servers."""
+        super().close()
+        with self._starting:
+            browsers, self._browsers = self._browsers, None
+        if browsers is not None:
+            browsers.close()
+        if self.pages is not None:
+            self.pages.close()
+        if self.confinement is not None:
+            self.confinement.close()
+
+
+class SiteMachine(LiveMachine):
+    """One episode on a live site."""
+
+    noun = "live site"
+
+    def observation_in(self, dialect: str) -> str:
+        """Return what the browser shows in another dialect, of which there is `browsergym`.
+
+        Raises:
+            EngineError: There is no such dialect, or the machine is closed.
+        """
+        if dialect != "browsergym":
+            raise EngineError(f"a live site does not speak {dialect!r}")
+        return self._engine.bounded(self._site().in_browsergym())
+
+    def spans_in(self, dialect: str) -> tuple[Span, ...]:
+        """Return the pieces of `observation_in` that vary.
+
+        Raises:
+            EngineError: There is no such dialect, or the machine is closed.
+        """
+        return self._engine.masks.spans(self.observation_in(dialect))
+
+    def screenshot(self) -> bytes | None:
+        """Return a picture of the page as PNG; None where the browser makes none."""
+        with suppress(EngineError):
+            return self._site().screenshot()
+        return None
+
+    def _site(self) -> SiteSession:
+        session = self._session()
+        assert isinstance(session, SiteSession)
+        return session
+
+
+SiteEngine.machine = SiteMachine
+
+
+def is_public(address: str) -> bool:
+    """Return whether an address lies outside of private networks.
+
+    >>> is_public("127.0.0.1"), is_public("93.184.215.14")
+    (False, True)
+    """
+    return ip_address(address.partition("%")[0]).is_global

@@ -1,0 +1,375 @@
+"""One browser context on a live site."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from math import isfinite
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agentworld_gym.base.documents.strict import Strict, validated
+from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.contracts.verdict import Verdict
+from agentworld_gym.core.domain.splits import split_seed
+from agentworld_gym.core.engines import EngineError, Inspection, SystemLost
+from agentworld_gym.domains.web.engine.chromium.browser import ChromiumBrowser
+from agentworld_gym.domains.web.engine.chromium.dispatch import act
+from agentworld_gym.domains.web.engine.tools.result import ToolResult
+from agentworld_gym.domains.web.live import bids, miniwob
+from agentworld_gym.domains.web.live.browsers import LiveBrowser
+from agentworld_gym.domains.web.live.config import CommandReset, RequestLine
+from agentworld_gym.domains.web.live.elements import actions_on
+from agentworld_gym.domains.web.live.gate import Gate, Streams
+from agentworld_gym.domains.web.live.requests import Answer, ask, read_request
+from agentworld_gym.domains.web.screen_texts import read
+from agentworld_gym.kit.live import LiveAbout, LiveSession, LiveStart
+
+if TYPE_CHECKING:
+    from playwright.async_api import BrowserContext, Page
+
+    from agentworld_gym.domains.web.live.engine import SiteEngine
+
+Result = TypeVar("Result")
+
+SCRIPTS = "browser_evaluate"
+"""The tool that runs scripts, which a page that pays for steps could not stand."""
+
+NO_SCRIPTS = f'### Error\nTool "{SCRIPTS}" not found'
+
+CLOSE_SECONDS = 10.0
+"""How long a context may take to close."""
+
+
+class _State(Strict):
+    """What a task states to its site."""
+
+    open: str | None = None
+    """The address that the browser opens, which counts from that of the site."""
+
+    seed: int | None = None
+    """The seed of the episode, where the page takes one; without it that follows the seed of the environment."""
+
+    requests: tuple[RequestLine, ...] = ()
+    """Requests that are sent before the browser opens the site; each has to succeed."""
+
+
+class SiteSession(LiveSession):
+    """A context that plays one episode.
+
+    Args:
+        engine: The engine.
+
+    Raises:
+        EngineError: No context can be opened.
+    """
+
+    def __init__(self, engine: SiteEngine) -> None:
+        self._engine, self._config = engine, engine.config
+        self._gate: Gate | None = None
+        self._home: LiveBrowser | None = None
+        self._context: BrowserContext | None = None
+        self._browser: ChromiumBrowser | None = None
+        self._page: Page | None = None
+        self._address = ""
+        self._closed = False
+        self._answer = self._snapshot = self._text = ""
+        try:
+            self._run(self._open(), self._config.limits.start_seconds)
+        except BaseException:
+            self.close()
+            raise
+
+    def _run(self, work: Coroutine[Any, Any, Result], seconds: float) -> Result:
+        """Run something on the loop of the browsers.
+
+        Raises:
+            SystemLate: It takes too long.
+            SystemLost: The browser ended.
+            EngineError: It fails.
+        """
+        try:
+            return self._engine.browsers.driver.run(work, seconds)
+        except EngineError:
+            self._check()
+            raise
+        except Exception as error:
+            self._check()
+            raise EngineError(f"the browser failed: {str(error).partition(chr(10))[0]}") from error
+
+    async def _open(self) -> None:
+        self._gate = await Gate(self._dial).open()
+        self._home, self._context = await self._engine.browsers.join(
+            proxy={"server": f"socks5://127.0.0.1:{self._gate.port}"},
+            viewport={"width": 1280, "height": 720},
+            locale="en-US",
+            timezone_id="UTC",
+            accept_downloads=False,
+            service_workers="block",
+        )
+
+    async def _dial(self, host: str, port: int) -> Streams:
+        return await self._engine.dial(host, port)
+
+    def about(self) -> LiveAbout:
+        """Return the versions of the browser, and the page that an episode begins with."""
+        engine = self._engine
+        told: dict[str, Any] = {"state": {"open": engine.address}}
+        if engine.scripts is None:
+            try:
+                self._run(self._begun(engine.address, None), self._config.limits.start_seconds)
+                told["first_observation"] = self._text
+                told["menu"] = (*actions_on(read(self._text)), "finish")
+            finally:
+                self._run(self._fresh(), self._config.limits.start_seconds)
+        return LiveAbout(engine.parts(), told)
+
+    async def _fresh(self) -> None:
+        """Open another context in place of this one."""
+        await self._leave()
+        await self._open()
+
+    def begin(self, start: LiveStart) -> str:
+        """Reset the site, make the requests of a task, and open the page."""
+        wanted = validated(_State, dict(start.state), "task state")
+        if self._config.shared:
+            self._engine.playing = self
+            self._reset_site()
+        for number, line in enumerate(wanted.requests):
+            answer = self._asked(line)
+            if not answer.succeeded:
+                expected = f"a request that succeeds; the site answers {answer.status} {answer.text[:300]!r}"
+                raise SpecError("task state", f"requests.{number}", line, expected)
+        seed = split_seed(start.split, start.seed) if wanted.seed is None else wanted.seed
+        address = read_request(wanted.open, self._engine.address).url if wanted.open else self._engine.address
+        self.verdict = None
+        self._run(self._begun(address, seed), self._config.limits.start_seconds)
+        return self._text
+
+    async def _begun(self, address: str, seed: int | None) -> None:
+        """Open a page, and begin its episode."""
+        assert self._context is not None
+        browser = ChromiumBrowser(
+            self._engine.browsers.driver, "", self._context, settle_s=self._config.settle_seconds
+        )
+        self._browser = browser
+        await browser.begin(address)
+        page = browser.tab.page
+        self._page, self._address = page, page.url
+        scripts = self._engine.scripts
+        if scripts is not None and seed is not None:
+            if scripts.begin is not None:
+                number = miniwob.page_seed(seed) if self._config.miniwob is not None else seed
+                await page.evaluate(scripts.begin, number)
+            self.instruction = str(await page.evaluate(scripts.instruction)) if scripts.instruction else None
+        result = ToolResult()
+        await browser.show(result)
+        self._text = result.text()
+        await self._look()
+
+    def act(self, action: Any) -> str:
+        """Answer a call of a tool, or several. Once the page has ended its episode, nothing happens any more."""
+        if self._config.shared and self._engine.playing is not self:
+            raise SystemLost("another episode has reset this site since, which all of them share")
+        if self.verdict is not None and self.verdict.over:
+            self.verdict = Verdict(0.0, self.verdict.terminated, self.verdict.truncated, self.verdict.success)
+            return self._text
+        self._run(self._act(action), self._config.limits.step_seconds)
+        self._check()
+        return self._text
+
+    async def _act(self, action: Any) -> None:
+        browser = self._browser
+        if browser is None:
+            raise EngineError("the episode has not begun")
+        if self._engine.scripts is not None and any(_names(one) == SCRIPTS for one in _calls(action)):
+            self._text = NO_SCRIPTS
+        else:
+            browser.seen = None
+            self._text = await act(browser, action)
+        await self._look()
+        if self._engine.scripts is not None:
+            self.verdict = await self._judged(self._engine.scripts.verdict)
+
+    async def _look(self) -> None:
+        """Take in the page as it is, whatever of it the answer shows, so that its references are always the same."""
+        browser = self._browser
+        assert browser is not None
+        if not browser.tab.is_open:
+            if browser.seen is None:
+                await browser.look()
+            self._snapshot = browser.seen or ""
+        else:
+            self._snapshot = ""
+        if self._engine.offers:
+            nodes = read(f"### Snapshot\n{self._snapshot}")
+            self.offers = actions_on(nodes, self.instruction or "")
+
+    async def _judged(self, script: str) -> Verdict | None:
+        """Return what the page says of the last action. Who leaves it has lost."""
+        browser = self._browser
+        assert browser is not None
+        tab = browser.tab
+        if tab.is_open:
+            return Verdict()
+        if tab.page is not self._page or tab.page.url != self._address:
+            return Verdict(0.0, terminated=True, success=False)
+        told = await tab.page.evaluate(script)
+        if not isinstance(told, Mapping):
+            raise EngineError(f"the page's verdict is {told!r}, expected an object with a reward")
+        reward, won = told.get("reward") or 0.0, told.get("success")
+        if isinstance(reward, bool) or not isinstance(reward, int | float) or not isfinite(reward):
+            raise EngineError(f"the page pays {reward!r}, expected a finite number")
+        ended = {key: told.get(key) is True for key in ("terminated", "truncated")}
+        return Verdict(float(reward), success=won if isinstance(won, bool) else None, **ended)
+
+    def in_browsergym(self) -> str:
+        """Return what the browser shows, in the form of BrowserGym."""
+        browser = self._browser
+        assert browser is not None
+        tabs = self._run(browser.headers(), self._config.limits.step_seconds)
+        return bids.observation(self._text, self._snapshot, tabs, browser.current)
+
+    def screenshot(self) -> bytes:
+        """Return a picture of the page as PNG.
+
+        Raises:
+            EngineError: The browser ended, or a dialog hides the page.
+        """
+        browser = self._browser
+        if browser is None or browser.tab.is_open:
+            raise EngineError("no page can be seen")
+        return self._run(browser.screenshot(), self._config.limits.step_seconds)
+
+    def inspect(self, command: str) -> Inspection:
+        """Send the request of a check, with the cookies of the browser."""
+        try:
+            request = read_request(command, self._engine.address)
+        except ValueError as error:
+            raise SpecError("task success", "run", command, str(error)) from error
+        answer = self._asked(command, self._run(self._cookies(request.url), self._config.limits.step_seconds))
+        return Inspection(answer.succeeded, answer.text)
+
+    async def _cookies(self, url: str) -> str:
+        if self._context is None:
+            return ""
+        cookies = await self._context.cookies(url)
+        return "; ".join(f"{one.get('name')}={one.get('value')}" for one in cookies)
+
+    def _asked(self, line: str, cookies: str = "") -> Answer:
+        """Send a request to the site.
+
+        Raises:
+            SystemLost: It cannot be reached.
+            SystemLate: It does not answer in time.
+        """
+        return ask(
+            read_request(line, self._engine.address),
+            self._config.limits.step_seconds,
+            cookies,
+        )
+
+    def _reset_site(self) -> None:
+        """Bring the site back to its start, and make sure that it is there.
+
+        Raises:
+            EngineError: It is not.
+        """
+        reset, engine = self._config.reset, self._engine
+        if reset is None or isinstance(reset, str):
+            return
+        if isinstance(reset, CommandReset):
+            self._command(reset.command)
+        else:
+            answer = self._asked(reset.request)
+            if not answer.succeeded:
+                told = f"{answer.status} {answer.text[:300]!r}"
+                raise EngineError(f"the site cannot be reset: {reset.request} is answered by {told}")
+        if reset.verify is None:
+            return
+        answer = self._asked(reset.verify)
+        told = engine.masks.without(f"{answer.status} {answer.text}")
+        if engine.verified is None:
+            engine.verified = told
+        elif told != engine.verified:
+            raise EngineError(
+                f"the reset did not bring the site back: {reset.verify} is answered by {told[:300]!r}, "
+                f"and at first by {engine.verified[:300]!r}"
+            )
+
+    def _command(self, words: tuple[str, ...]) -> None:
+        confinement = self._engine.confinement
+        assert confinement is not None
+        try:
+            done = subprocess.run(
+                confinement.command(words),
+                env=confinement.environment(),
+                cwd=confinement.folder if self._config.trusted else "/",
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=self._config.limits.start_seconds,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise EngineError(f"the site cannot be reset: {error}") from error
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip()[-300:]
+            raise EngineError(f"the site cannot be reset: the command ended with status {done.returncode}: {said}")
+
+    @property
+    def alive(self) -> bool:
+        """Whether the browser runs, and no page of the session has crashed."""
+        if self._closed or self._home is None or not self._home.alive:
+            return False
+        return self._browser is None or not any(tab.crashed for tab in self._browser.tabs)
+
+    def _check(self) -> None:
+        """Make sure that the session can go on.
+
+        Raises:
+            SystemLost: It cannot.
+        """
+        if self._home is not None and not self._home.alive:
+            raise SystemLost(f"the browser ended: {self._home.why}")
+        if self._browser is not None and any(tab.crashed for tab in self._browser.tabs):
+            raise SystemLost("the page crashed")
+
+    @property
+    def pids(self) -> list[int]:
+        """The process of the browser, which other sessions may share."""
+        return [self._home.pid] if self._home is not None and self._home.alive else []
+
+    def close(self) -> None:
+        """Close the context; a second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        with suppress(EngineError):
+            self._engine.browsers.driver.run(self._leave(), CLOSE_SECONDS + 1)
+
+    async def _leave(self) -> None:
+        context, home, gate, browser = self._context, self._home, self._gate, self._browser
+        self._context = self._home = self._gate = self._browser = None
+        try:
+            if browser is not None:
+                for tab in browser.tabs:
+                    if tab.dialog is not None:
+                        with suppress(Exception):
+                            await tab.dialog.dismiss()
+            if context is not None:
+                with suppress(Exception):
+                    await asyncio.wait_for(context.close(), CLOSE_SECONDS / 2)
+        finally:
+            if gate is not None:
+                await gate.close()
+            if home is not None:
+                await self._engine.browsers.leave(home)
+
+
+def _calls(action: Any) -> list[Any]:
+    return action if isinstance(action, list) else [action]
+
+
+def _names(call: Any) -> str:
+    return str(call.get("name")) if isinstance(call, Mapping) else ""
