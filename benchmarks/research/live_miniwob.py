@@ -115,7 +115,7 @@ def rewards(asked: argparse.Namespace) -> None:
             for seed in asked.seeds:
                 dice = random.Random(f"{task}/{seed}")
                 careful = seed % 2 == 0
-                spec = {"instruction": "MiniWoB++", "state": {"seed": seed}, "success": []}
+                spec = {"instruction": "MiniWoB++", "state": {"seed": seed}, "family": "free_play", "success": []}
                 shown, info = env.reset(seed=seed, options={"task": {"id": f"{task}-{seed}", **spec}})
                 theirs = peer.ask(task=task, seed=seed)
                 assert theirs["goal"].strip() == info["instruction"].strip(), (theirs["goal"], info["instruction"])
