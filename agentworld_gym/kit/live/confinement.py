@@ -168,7 +168,7 @@ class Confinement:
             first: Whether it is the first process inside, which no other one there can end.
             image: The folder of a root file system, whose programs there are instead of those of this machine.
         """
-        words = [self._word(word) for word in words] if image or self.config.trusted else self._words(words)
+        words = [self._word(word) for word in words] if image else self.inside(words)
         if self.config.trusted:
             return words
         limits, config = self.config.limits, self.config
@@ -235,7 +235,12 @@ class Confinement:
                 line += ["--ro-bind", f"/{name}", f"/{name}"]
         return line
 
-    def _words(self, words: Sequence[str]) -> list[str]:
+    def inside(self, words: Sequence[str]) -> list[str]:
+        """Return the words of a command as they are where it runs: its files by their whole paths, and so its program
+        where it lies in a folder of `read`.
+        """
+        if self.config.trusted:
+            return [self._word(word) for word in words]
         return [self._program(word) for word in words[:1]] + [self._word(word) for word in words[1:]]
 
     def _word(self, word: str) -> str:

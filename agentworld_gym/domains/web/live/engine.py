@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,11 +17,13 @@ from agentworld_gym.core.engines import EngineError, InexactFork, Span
 from agentworld_gym.domains.web.engine.chromium.driver import chromium_version, find_chromium
 from agentworld_gym.domains.web.live import miniwob
 from agentworld_gym.domains.web.live.browsers import LiveBrowsers
-from agentworld_gym.domains.web.live.config import SITE, CommandReset, SiteConfig, origin_of
+from agentworld_gym.domains.web.live.config import SITE, SiteConfig, origin_of
 from agentworld_gym.domains.web.live.gate import Streams
 from agentworld_gym.domains.web.live.page_folder import PageFolder
+from agentworld_gym.domains.web.live.server import DIALER, SiteServer
 from agentworld_gym.domains.web.live.session import SiteSession
 from agentworld_gym.kit.live import Confinement, LiveEngine, LiveMachine, LiveSession, LiveSource
+from agentworld_gym.kit.live.environments.engine import interpreter_folders
 
 DOMAIN = "web"
 """The domain of sites."""
@@ -68,16 +71,24 @@ class SiteEngine(LiveEngine[SiteConfig]):
             if not place.is_dir():
                 raise MissingFile(place, "a folder with the pages of the site", kind="folder", key="folder")
             self.pages = PageFolder(place)
-        if isinstance(config.reset, CommandReset):
-            self.confinement = Confinement(config, file, folder)
-            self.confinement.require(config.reset.command[0], "reset.command")
+        commands = {"command": config.command, "reset.command": getattr(config.reset, "command", None)}
+        if any(commands.values()):
+            read = list(config.read)
+            if config.command is not None and not config.trusted:
+                read += [str(DIALER.parent), *interpreter_folders(sys.executable, file)]
+            confined = config.model_copy(update={"read": tuple(read), "network": config.network is True})
+            self.confinement = Confinement(confined, file, folder)
+            for key, words in commands.items():
+                if words:
+                    self.confinement.require(words[0], key)
+                    self.confinement.require_files(words[1:], key)
         host, _ = config.origin
-        if not (config.allows(host) or self.pages is not None):
+        if not (config.allows(host) or self.pages is not None or config.command is not None):
             raise SpecError(file, "network", config.network, f"true, or [{host}], the host of the site")
         self._browsers: LiveBrowsers | None = None
         self._starting = threading.Lock()
-        self.verified: str | None = None
-        """What the request that verifies resets was answered with at first."""
+        self.verified = ""
+        """What the request that verifies resets was answered with at first, where all episodes share the site."""
         self.playing: LiveSession | None = None
         """The session whose episode reset the site last, where all episodes share it."""
         super().__init__(config)
@@ -108,14 +119,22 @@ class SiteEngine(LiveEngine[SiteConfig]):
         found = {"chromium": chromium_version(), "playwright": installed("playwright")}
         return found | ({"miniwob": installed("miniwob")} if self.config.miniwob is not None else {})
 
-    async def dial(self, host: str, port: int) -> Streams:
+    async def dial(self, host: str, port: int, server: SiteServer | None) -> Streams:
         """Connect to a port of a host for a page.
+
+        Args:
+            host: The host.
+            port: The port.
+            server: The server of the session, where it has one.
 
         Raises:
             PermissionError: The host may not be reached.
             OSError: It cannot be reached.
         """
         if (host, port) == origin_of(self.address):
+            if server is not None:
+                link = await asyncio.get_running_loop().run_in_executor(None, server.connect)
+                return await asyncio.open_connection(sock=link)
             if self.pages is not None:
                 return await asyncio.open_connection("127.0.0.1", self.pages.port)
             return await asyncio.open_connection(host, port)

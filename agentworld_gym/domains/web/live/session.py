@@ -19,10 +19,11 @@ from agentworld_gym.domains.web.engine.chromium.dispatch import act
 from agentworld_gym.domains.web.engine.tools.result import ToolResult
 from agentworld_gym.domains.web.live import bids, miniwob
 from agentworld_gym.domains.web.live.browsers import LiveBrowser
-from agentworld_gym.domains.web.live.config import CommandReset, RequestLine
+from agentworld_gym.domains.web.live.config import CommandReset, RequestLine, origin_of
 from agentworld_gym.domains.web.live.elements import actions_on
 from agentworld_gym.domains.web.live.gate import Gate, Streams
 from agentworld_gym.domains.web.live.requests import Answer, ask, read_request
+from agentworld_gym.domains.web.live.server import SiteServer
 from agentworld_gym.domains.web.screen_texts import read
 from agentworld_gym.kit.live import LiveAbout, LiveSession, LiveStart
 
@@ -67,15 +68,20 @@ class SiteSession(LiveSession):
 
     def __init__(self, engine: SiteEngine) -> None:
         self._engine, self._config = engine, engine.config
+        self._server: SiteServer | None = None
         self._gate: Gate | None = None
         self._home: LiveBrowser | None = None
         self._context: BrowserContext | None = None
         self._browser: ChromiumBrowser | None = None
         self._page: Page | None = None
-        self._address = ""
-        self._closed = False
+        self._address = self._verified = ""
+        self._closed = self._spent = False
         self._answer = self._snapshot = self._text = ""
         try:
+            if self._config.command is not None:
+                assert engine.confinement is not None
+                self._server = SiteServer(self._config, engine.confinement)
+                self._verified = self._verification()
             self._run(self._open(), self._config.limits.start_seconds)
         except BaseException:
             self.close()
@@ -110,7 +116,10 @@ class SiteSession(LiveSession):
         )
 
     async def _dial(self, host: str, port: int) -> Streams:
-        return await self._engine.dial(host, port)
+        try:
+            return await self._engine.dial(host, port, self._server)
+        except EngineError as error:  # The server of the site ended, which the session finds by itself.
+            raise ConnectionRefusedError(str(error)) from error
 
     def about(self) -> LiveAbout:
         """Return the versions of the browser, and the page that an episode begins with."""
@@ -122,6 +131,7 @@ class SiteSession(LiveSession):
                 told["first_observation"] = self._text
                 told["menu"] = (*actions_on(read(self._text)), "finish")
             finally:
+                self._spent = self._server is not None  # It was asked for a page, which it may remember.
                 self._run(self._fresh(), self._config.limits.start_seconds)
         return LiveAbout(engine.parts(), told)
 
@@ -264,11 +274,10 @@ class SiteSession(LiveSession):
             SystemLost: It cannot be reached.
             SystemLate: It does not answer in time.
         """
-        return ask(
-            read_request(line, self._engine.address),
-            self._config.limits.step_seconds,
-            cookies,
-        )
+        engine, request = self._engine, read_request(line, self._engine.address)
+        own = self._server is not None and origin_of(request.url) == origin_of(engine.address)
+        connect = self._server.connect if self._server is not None and own else None
+        return ask(request, self._config.limits.step_seconds, cookies, connect)
 
     def _reset_site(self) -> None:
         """Bring the site back to its start, and make sure that it is there.
@@ -277,8 +286,7 @@ class SiteSession(LiveSession):
             EngineError: It is not.
         """
         reset, engine = self._config.reset, self._engine
-        if reset is None or isinstance(reset, str):
-            return
+        assert reset is not None and not isinstance(reset, str)
         if isinstance(reset, CommandReset):
             self._command(reset.command)
         else:
@@ -286,17 +294,34 @@ class SiteSession(LiveSession):
             if not answer.succeeded:
                 told = f"{answer.status} {answer.text[:300]!r}"
                 raise EngineError(f"the site cannot be reset: {reset.request} is answered by {told}")
-        if reset.verify is None:
-            return
-        answer = self._asked(reset.verify)
-        told = engine.masks.without(f"{answer.status} {answer.text}")
-        if engine.verified is None:
-            engine.verified = told
-        elif told != engine.verified:
+        shown = self._verification()
+        if self._server is None:  # The first reset of a shared site shows what the others have to.
+            engine.verified = engine.verified or shown
+        first = engine.verified if self._server is None else self._verified
+        if shown != first:
             raise EngineError(
-                f"the reset did not bring the site back: {reset.verify} is answered by {told[:300]!r}, "
-                f"and at first by {engine.verified[:300]!r}"
+                f"the reset did not bring the site back: {reset.verify} is answered by {shown[:300]!r}, "
+                f"and at first by {(first or '')[:300]!r}"
             )
+
+    def _verification(self) -> str:
+        """Return the answer to the request that verifies resets; an empty text where there is none."""
+        verify = getattr(self._config.reset, "verify", None)
+        if verify is None:
+            return ""
+        answer = self._asked(verify)
+        return self._engine.masks.without(f"{answer.status} {answer.text}")
+
+    def reset(self) -> bool:
+        """Reset the server of this session and open a fresh context, where the configuration says how; a server that
+        all episodes share is reset when the next one begins.
+        """
+        if self._server is None or self._config.reset in (None, "restart"):
+            return False
+        self._reset_site()
+        self.verdict = self.offers = self.instruction = None
+        self._run(self._fresh(), self._config.limits.start_seconds)
+        return True
 
     def _command(self, words: tuple[str, ...]) -> None:
         confinement = self._engine.confinement
@@ -320,7 +345,9 @@ class SiteSession(LiveSession):
     @property
     def alive(self) -> bool:
         """Whether the browser runs, and no page of the session has crashed."""
-        if self._closed or self._home is None or not self._home.alive:
+        if self._closed or self._spent or self._home is None or not self._home.alive:
+            return False
+        if self._server is not None and not self._server.alive:
             return False
         return self._browser is None or not any(tab.crashed for tab in self._browser.tabs)
 
@@ -332,13 +359,16 @@ class SiteSession(LiveSession):
         """
         if self._home is not None and not self._home.alive:
             raise SystemLost(f"the browser ended: {self._home.why}")
+        if self._server is not None and not self._server.alive:
+            raise SystemLost(f"the server of the site ended: {self._server.why}")
         if self._browser is not None and any(tab.crashed for tab in self._browser.tabs):
             raise SystemLost("the page crashed")
 
     @property
     def pids(self) -> list[int]:
-        """The process of the browser, which other sessions may share."""
-        return [self._home.pid] if self._home is not None and self._home.alive else []
+        """The process of the server, and that of the browser, which other sessions may share."""
+        found = [] if self._server is None or not self._server.alive else [self._server.pid]
+        return [*found, *([self._home.pid] if self._home is not None and self._home.alive else [])]
 
     def close(self) -> None:
         """Close the context; a second call does nothing."""
@@ -347,6 +377,8 @@ class SiteSession(LiveSession):
         self._closed = True
         with suppress(EngineError):
             self._engine.browsers.driver.run(self._leave(), CLOSE_SECONDS + 1)
+        if self._server is not None:
+            self._server.close()
 
     async def _leave(self) -> None:
         context, home, gate, browser = self._context, self._home, self._gate, self._browser
