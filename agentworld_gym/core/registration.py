@@ -28,7 +28,6 @@ SHIPPED = "agentworld_gym.domains"
 BUILT_IN_WORLDS = frozenset(
     {
         "auto",
-        "chromium",
         "grounded",
         "http",
         "https",

@@ -10,7 +10,7 @@ from agentworld_gym.base.fingerprint import Fingerprint, Part, installed
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.engines import EngineError, VariantEngine
 from agentworld_gym.core.engines.catalog import load_engine, parts_of
-from agentworld_gym.core.registration import all_domains, find_domain
+from agentworld_gym.core.registration import BUILT_IN_WORLDS, all_domains, find_domain
 from agentworld_gym.worlds.grounded import GroundedWorld
 
 MODELS = "vllm:MODEL, a server's URL such as http://localhost:8000/v1, or transformers:DIR"
@@ -55,6 +55,20 @@ def open_grounded(spec: DomainSpec, variant: str = "", scenario: str | None = No
     if scenario is not None:
         parts["scenario"] = Part(scenario_tasks_of(spec, scenario).digest(Path(scenario)), True)
     return GroundedWorld(engine, Fingerprint(parts | parts_of(spec.id, actual)), spec)
+
+
+def engine_variants() -> dict[str, list[str]]:
+    """Return the names of engines' variants, which are handles of worlds, with the ids of the environments.
+
+    >>> engine_variants()["chromium"]
+    ['AgentWorld/Web-v0']
+    """
+    found: dict[str, list[str]] = {}
+    for domain in all_domains().values():
+        for name in domain.variants:
+            if name and name not in BUILT_IN_WORLDS:
+                found.setdefault(name, []).append(domain.env_id)
+    return found
 
 
 def scenario_tasks_of(spec: DomainSpec, folder: str) -> Any:

@@ -12,7 +12,7 @@ from agentworld_gym.base.fingerprint import Part
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.registration import BUILT_IN_WORLDS, all_domains
 from agentworld_gym.llm.bundled_models import TINY, bundled_model, bundled_models, carded_model
-from agentworld_gym.worlds.grounded_variants import MODELS, open_grounded
+from agentworld_gym.worlds.grounded_variants import MODELS, engine_variants, open_grounded
 from agentworld_gym.worlds.live import open_live
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.own_tasks import is_live, opener_of, schemes
@@ -41,7 +41,7 @@ class WorldRegistry:
         Raises:
             SpecError: The name could be taken for another kind of world.
         """
-        if not name.isidentifier() or name in BUILT_IN_WORLDS:
+        if not name.isidentifier() or name in BUILT_IN_WORLDS or name in engine_variants():
             raise SpecError("register_world", "name", name, "an identifier that is not the name of a built-in world")
         self.factories[name] = factory
 
@@ -55,12 +55,17 @@ def kinds() -> str:
     >>> kinds().partition(",")[0], "awm:DIR" in kinds()
     ('grounded', True)
     """
+    variants = [f"{name} ({', '.join(map(_short, ids))})" for name, ids in engine_variants().items()]
     own = [
-        f"{scheme}:DIR or {scheme}:DIR+WORLD ({all_domains()[domain].env_id.partition('/')[2].rpartition('-v')[0]})"
+        f"{scheme}:DIR or {scheme}:DIR+WORLD ({_short(all_domains()[domain].env_id)})"
         for scheme, domain in schemes().items()
     ]
     recordings = ("recorded:PATH", "record:PATH+WORLD", "nearest:FILE", "or a registered name")
-    return ", ".join(("grounded", "chromium (Web)", TINY, MODELS, "live or live:FILE", *own, "scripted", *recordings))
+    return ", ".join(("grounded", *variants, TINY, MODELS, "live or live:FILE", *own, "scripted", *recordings))
+
+
+def _short(env_id: str) -> str:
+    return env_id.partition("/")[2].rpartition("-v")[0]
 
 
 def register_world(name: str, factory: WorldFactory) -> None:
@@ -89,10 +94,10 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
 
     Args:
         handle: The handle: `grounded`, `live`, `live:FILE` and either with `+WORLD` (see
-            `agentworld_gym.worlds.live`), `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
-            `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a
-            language world, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the environment
-            variable AGENTWORLD_WORLD or else `grounded`.
+            `agentworld_gym.worlds.live`), the variant of an engine such as `chromium` (Web), `tiny` or the name of a
+            bundled model, `scripted`, `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `awm:DIR`
+            (MCP), `awm:DIR+WORLD` with a language world, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or
+            `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:
@@ -110,7 +115,7 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         return open_live(handle, options, open_world)
     if kind == "grounded":
         return open_grounded(options.spec, rest, options.scenario)
-    if handle == "chromium":
+    if handle in engine_variants():
         return open_grounded(options.spec, handle, options.scenario)
     if handle == "scripted":
         return _scripted(options)

@@ -128,7 +128,11 @@ def rewards(asked: argparse.Namespace) -> None:
                     seen, _, terminated, truncated, info = env.step(action)
                     shown, done = seen if "### Snapshot" in seen else shown, [*done, action]
                     verdict = info["reward_parts"]["environment"]
-                    same = (verdict, float(verdict > 0), terminated) == (answer["raw"], answer["reward"], answer["done"])
+                    same = (verdict, float(verdict > 0), terminated) == (
+                        answer["raw"],
+                        answer["reward"],
+                        answer["done"],
+                    )
                     equal, actions, ends = equal + same, actions + 1, ends + (terminated and answer["done"])
                     if not same:
                         print(f"<!-- {task} {seed}: {action}: {verdict}, {terminated}; BrowserGym: {answer} -->")
@@ -176,7 +180,9 @@ def ppo(asked: argparse.Namespace) -> None:
             return model.predict(vector, action_masks=mask.astype(bool), deterministic=True)[0]
 
         won = success_of(choose, task, asked.episodes)
-        print(f"{task}, seed {seed}: {asked.steps} steps at {rate:.2f}/s, won {won:.2f} of {asked.episodes}", flush=True)
+        print(
+            f"{task}, seed {seed}: {asked.steps} steps at {rate:.2f}/s, won {won:.2f} of {asked.episodes}", flush=True
+        )
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 import browsergym.core.env
-import browsergym.miniwob  # noqa: F401
+import browsergym.miniwob
 import gymnasium as gym
 
 

@@ -16,7 +16,19 @@ TEXTS = 3
 """How many of the texts that an instruction quotes are offered for each field."""
 
 CLICKED = frozenset(
-    "button checkbox link menuitem menuitemcheckbox menuitemradio option radio switch tab treeitem".split()
+    [
+        "button",
+        "checkbox",
+        "link",
+        "menuitem",
+        "menuitemcheckbox",
+        "menuitemradio",
+        "option",
+        "radio",
+        "switch",
+        "tab",
+        "treeitem",
+    ]
 )
 TYPED = frozenset({"searchbox", "spinbutton", "textbox"})
 

@@ -160,9 +160,7 @@ class SiteSession(LiveSession):
     async def _begun(self, address: str, seed: int | None) -> None:
         """Open a page, and begin its episode."""
         assert self._context is not None
-        browser = ChromiumBrowser(
-            self._engine.browsers.driver, "", self._context, settle_s=self._config.settle_seconds
-        )
+        browser = ChromiumBrowser(self._engine.browsers.driver, "", self._context, settle_s=self._config.settle_seconds)
         self._browser = browser
         await browser.begin(address)
         page = browser.tab.page

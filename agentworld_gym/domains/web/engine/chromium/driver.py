@@ -1,5 +1,4 @@
-"""Playwright and its browsers, driven from a thread of their own; sessions that visit the same hosts share a browser.
-"""
+"""Playwright and its browsers, driven from a thread of their own; sessions that visit the same hosts share a browser."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 VARIABLE = "AGENTWORLD_CHROMIUM"
 LIMIT_S = 90.0
 """How long anything may take, in seconds: longer than any tool waits."""

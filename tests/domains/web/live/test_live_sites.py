@@ -1,0 +1,355 @@
+"""A real Chromium on a user's own site: what it shows and reaches, resets, checks, forks, and who fails alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from live_servers import folders
+from live_site import Shop
+from processes import wait_until
+from web_pages import call, ref
+from worlds import make
+
+from agentworld_gym.base.errors import AgentWorldError, MissingFile, SpecError, WorldNotConfigured
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.engines import EngineError, InexactFork, SystemLate, SystemLost
+from agentworld_gym.domains.web.engine.chromium import driver as driving
+from agentworld_gym.domains.web.live import SiteEngine, open_live
+from agentworld_gym.domains.web.live.engine import SiteMachine
+from agentworld_gym.kit.live import LiveMachine, LiveSource
+from agentworld_gym.kit.live.process_watch import family_of
+from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.registry import open_world
+
+WEB = "AgentWorld/Web-v0"
+PROGRAM = Path(__file__).parents[3] / "helpers" / "live_site.py"
+PAGES = {
+    "index.html": """<title>Lamp</title><h1>Lamp</h1>
+        <button onclick="document.title = 'On'; this.textContent = 'Off'">On</button><a href=busy.html>Busy</a><a href=http://localhost:9/>Port</a>""",
+    "busy.html": "<title>Busy</title><button onclick='while (true) {}'>Spin</button>",
+    "game.html": """<title>Game</title><p id=asked></p><input aria-label=Word><button onclick="
+        game = {reward: document.querySelector('input').value === game.word ? 1 : -0.5, over: true}">Send</button>
+        <script>var game = {reward: 0, over: false};</script>""",
+}
+EPISODE = {
+    "begin": "(seed) => { game.word = 'w' + seed; asked.textContent = 'Type \"' + game.word + '\"'; }",
+    "instruction": "() => asked.textContent",
+    "verdict": "() => ({reward: game.reward, terminated: game.over, success: game.over && game.reward > 0})",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def needed() -> None:
+    pytest.importorskip("playwright")
+    try:
+        driving.find_chromium()
+    except EngineError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("site")
+    for name, text in PAGES.items():
+        (place / name).write_text(text)
+    return place
+
+
+@pytest.fixture(scope="module")
+def lamp(folder: Path) -> Iterator[SiteEngine]:
+    yield from served(folder=str(folder), limits={"step_seconds": 8})
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Shop]:
+    server = Shop()
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def shared(shop: Shop) -> Iterator[SiteEngine]:
+    yield from served(url=shop.url, reset={"request": f"{shop.url}reset", "verify": "/api/items"})
+
+
+def served(**keys: Any) -> Iterator[SiteEngine]:
+    engine = open_live(LiveSource.of({"ahead": 0, "settle_seconds": 0.05, **keys}))
+    yield engine
+    browsers = engine._browsers
+    engine.close()
+    assert browsers is None or not browsers._all
+
+
+def started(engine: SiteEngine, **state: Any) -> SiteMachine:
+    machine = engine.start(state, 0)
+    assert isinstance(machine, SiteMachine)
+    return machine
+
+
+def click(machine: LiveMachine, text: str) -> str:
+    return machine.act(call("click", ref=ref(machine.observation, text)))
+
+
+def test_a_page_is_shown_as_playwrights_tools_show_it_and_acted_on_by_its_references(lamp: SiteEngine) -> None:
+    machine = started(lamp)
+    assert machine.observation.startswith("### Page\n- Page URL: http://localhost:8000/\n- Page Title: Lamp")
+    assert "- Page Title: On" in click(machine, 'button "On"')
+    machine.close()
+
+
+def test_the_same_page_is_told_in_the_form_of_browsergym(lamp: SiteEngine) -> None:
+    machine = started(lamp)
+    tree = machine.observation_in("browsergym")
+    assert tree.startswith("URL: http://localhost:8000/\n\nRootWebArea 'Lamp', focused\n\t[2] heading 'Lamp'")
+    machine.act({"name": "click", "arguments": {"bid": "e3"}})
+    assert "Focused element: 6\n\nRootWebArea 'On'\n" in machine.observation_in("browsergym")
+    assert "button 'Off', focused" in machine.observation_in("browsergym")
+    machine.close()
+
+
+def test_a_fork_plays_the_episode_again_and_pictures_are_those_of_the_page(lamp: SiteEngine) -> None:
+    machine = started(lamp)
+    click(machine, 'button "On"')
+    twin = machine.fork()
+    assert twin.observation == machine.observation and machine.exact_forks
+    assert (machine.screenshot() or b"").startswith(b"\x89PNG")
+    twin.close()
+    machine.close()
+
+
+@pytest.mark.parametrize("address", ["http://elsewhere.example/", "http://localhost:8001/", "http://[::1]:8000/"])
+def test_no_host_and_no_other_port_is_reached_that_is_not_named(lamp: SiteEngine, address: str) -> None:
+    machine = started(lamp)
+    assert "net::ERR_SOCKS_CONNECTION_FAILED" in machine.act(call("navigate", url=address))
+    machine.close()
+
+
+def test_no_file_of_this_machine_is_opened(lamp: SiteEngine) -> None:
+    machine = started(lamp)
+    assert 'Access to "file:" protocol is blocked' in machine.act(call("navigate", url="file:///etc/passwd"))
+    machine.act(call("evaluate", function="() => { location.href = 'file:///etc/passwd' }"))
+    assert "Page Title: Lamp" in machine.act(call("snapshot"))
+    machine.close()
+
+
+def test_a_page_that_hangs_ends_its_own_episode(lamp: SiteEngine) -> None:
+    machine, other = started(lamp, open="/busy.html"), started(lamp)
+    lamp.config.limits.__dict__["step_seconds"] = 1.0
+    try:
+        with pytest.raises(SystemLate):
+            click(machine, "Spin")
+            machine.act(call("snapshot"))
+    finally:
+        lamp.config.limits.__dict__["step_seconds"] = 8.0
+    assert "- Page Title: On" in click(other, 'button "On"')
+    machine.close()
+    other.close()
+
+
+def test_a_killed_browser_ends_its_own_members_and_the_next_episode_has_another_one(folder: Path) -> None:
+    engine = open_live(LiveSource.of({"folder": str(folder), "ahead": 0, "per_browser": 1}))
+    try:
+        machine, other = started(engine), started(engine)
+        (pid,) = machine.pids
+        assert [pid] != other.pids
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(SystemLost, match="the browser ended"):
+            machine.act(call("snapshot"))
+        assert "Lamp" in other.act(call("snapshot"))
+        assert "Lamp" in started(engine).observation
+        left = [*family_of(os.getpid())]
+    finally:
+        engine.close()
+    wait_until(lambda: not any(_is_browser(pid) for pid in left), 10)
+
+
+def _is_browser(pid: int) -> bool:
+    try:
+        return "chrom" in Path(f"/proc/{pid}/cmdline").read_text() and pid in family_of(os.getpid())
+    except OSError:
+        return False
+
+
+def test_a_page_that_ends_its_episodes_is_paid_as_it_says_and_its_instruction_is_the_tasks(folder: Path) -> None:
+    live = {"folder": str(folder), "episode": EPISODE, "ahead": 0, "settle_seconds": 0.05}
+    task = {
+        "instruction": "Play.",
+        "state": {"open": "/game.html", "seed": 7},
+        "family": "free_play",
+        "success": [],
+    }
+    env = make(WEB, world="live", live=live)
+    try:
+        shown, info = env.reset(seed=0, options={"task": task})
+        assert shown.startswith('Type "w7"\n\n### Page') and info["instruction"] == 'Type "w7"'
+        typed = [one for one in info["admissible"] if '"text": "w7"' in one]
+        assert len(typed) == 1 and "browser_type" in typed[0]
+        _, reward, terminated, _, info = env.step('browser_evaluate(function="() => { game.over = true }")')
+        assert (reward, terminated) == (0.0, False)
+        env.step(typed[0])
+        _, reward, terminated, _, info = env.step(next(one for one in info["admissible"] if "Send" in one))
+        assert (reward, terminated, info["success"]) == (1.0, True, True)
+        assert info["reward_parts"]["environment"] == 1.0
+        env.reset(seed=0, options={"task": task})
+        _, reward, terminated, _, info = env.step('browser_navigate(url="http://localhost:8000/")')
+        assert (reward, terminated, info["success"]) == (0.0, True, False)
+    finally:
+        env.close()
+
+
+def test_a_shared_site_is_reset_and_verified_when_an_episode_begins(shared: SiteEngine, shop: Shop) -> None:
+    shop.items[:] = ["left over"]
+    machine = started(shared, requests=["POST /add name=milk"])
+    assert 'heading "Items: 1"' in machine.observation
+    machine.act(call("type", ref=ref(machine.observation, "textbox"), text="tea", submit=True))
+    assert machine.inspect("/api/items") == (True, '["milk", "tea"]')
+    assert machine.inspect("GET /whoami").output == "visitor=ada"
+    assert not machine.inspect("/nothing").passed
+    with pytest.raises(InexactFork, match="share this site"):
+        machine.fork()
+    following = started(shared)
+    assert 'heading "Items: 0"' in following.observation
+    with pytest.raises(SystemLost, match="another episode has reset this site"):
+        machine.act(call("snapshot"))
+    machine.close()
+    following.close()
+    shop.forgets, shop.items[:] = False, ["stays"]
+    try:
+        with pytest.raises(EngineError, match="did not bring the site back"):
+            started(shared)
+    finally:
+        shop.forgets = True
+
+
+def test_dialogs_are_answered_tabs_are_listed_and_downloads_go_nowhere(shared: SiteEngine) -> None:
+    machine = started(shared)
+    assert '["alert" dialog with message "Hello"]' in click(machine, "Greet")
+    assert "### Snapshot" in machine.act(call("handle_dialog", accept=True))
+    assert "- 1: [Shop]" in click(machine, "Again")
+    click(machine, "File")
+    assert "Shop" in machine.act(call("snapshot"))
+    machine.close()
+
+
+def test_a_request_of_a_task_that_fails_is_a_mistake_of_the_task(shared: SiteEngine) -> None:
+    with pytest.raises(SpecError, match=r"requests\.0.*404"):
+        started(shared, requests=["/nothing"])
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+def test_a_server_of_its_own_runs_in_a_sandbox_and_forks_are_exact_with_it() -> None:
+    live = {
+        "command": [sys.executable, str(PROGRAM), "{port}"],
+        "read": [*folders(), str(PROGRAM.parent)],
+        "url": "http://localhost:3000/",
+        "ahead": 0,
+        "settle_seconds": 0.05,
+    }
+    probe = {"probe": '{"name": "browser_navigate", "arguments": {"url": "http://localhost:3000/"}}'}
+    task = {
+        "instruction": "Add tea.",
+        "state": {"requests": ["POST /add name=milk"]},
+        "success": [
+            {"run": "/api/items", "expect": {"contains": "tea"}},
+            {**probe, "expect": {"contains": "Items: 2"}},
+        ],
+    }
+    env = make(WEB, world="live", live=live)
+    try:
+        shown, _ = env.reset(seed=0, options={"task": task})
+        shown, *_ = env.step(f'browser_type(ref="{ref(shown, "textbox")}", text="tea", submit=true)')
+        _, reward, _, _, info = env.step("finish")
+        assert (reward, info["success"]) == (1.0, True)
+        shown, _ = env.reset(seed=0, options={"task": {**task, "state": {}}})
+        assert "Items: 0" in shown
+        for pid in env.unwrapped.runner.world.engines.usual._pool._all.copy().pop().pids[:1]:
+            os.kill(pid, signal.SIGKILL)
+        _, _, _, truncated, info = env.step("browser_snapshot()")
+        assert truncated and info["failure"]["kind"] == "connection"
+    finally:
+        env.close()
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({}, "one of url, command, folder, miniwob"),
+        ({"url": "http://a.example", "folder": "pages"}, "one of url, command, folder, miniwob"),
+        ({"url": "http://a.example"}, "network"),
+        ({"url": "http://localhost:1", "reset": "restart"}, "reset: restart needs a command"),
+        ({"url": "http://localhost:1", "reset": "nonsense"}, "a request, such as"),
+        ({"folder": "pages", "reset": "/reset"}, "nothing to reset"),
+        ({"folder": "nowhere"}, "folder with the pages"),
+        ({"url": "http://localhost:1", "colour": "red"}, "colour"),
+    ],
+)
+def test_a_wrong_configuration_is_refused_by_the_name_of_its_key(keys: dict[str, Any], expected: str) -> None:
+    with pytest.raises(SpecError, match=expected):
+        open_live(LiveSource.of(keys))
+
+
+def test_without_chromium_or_playwright_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    live = {"url": "http://localhost:1"}
+    with monkeypatch.context() as patch:
+        patch.setenv(driving.VARIABLE, "/nonexistent/browser")
+        with pytest.raises(WorldNotConfigured, match="apt-get install chromium"):
+            open_world("live", WorldOptions(load_spec("web"), live=live))
+    monkeypatch.setattr("agentworld_gym.domains.web.live.engine.find_spec", lambda name: None)
+    with pytest.raises(AgentWorldError, match=r"live-web"):
+        open_live(LiveSource.of(live))
+
+
+class TestMiniWoB:
+    """The pages of the package `miniwob`."""
+
+    @pytest.fixture(scope="class")
+    def env(self) -> Iterator[Any]:
+        from importlib.util import find_spec
+
+        if find_spec("miniwob") is None:
+            pytest.skip("needs the package miniwob")
+        live = {"miniwob": "click-button", "ahead": 0, "settle_seconds": 0.02}
+        env = gym.make("AgentWorld/WebMenu-v0", world="live", live=live)
+        yield env
+        env.close()
+
+    def test_a_seed_is_an_episode_and_the_reward_is_the_pages(self, env: Any) -> None:
+        _, first = env.reset(seed=3)
+        _, again = env.reset(seed=3)
+        assert first["text"] == again["text"] and first["instruction"].startswith("Click on the ")
+        asked = first["instruction"].split('"')[1]
+        right = [
+            place for place, action in enumerate(env.get_wrapper_attr("menu").actions) if f'"{asked} button"' in action
+        ]
+        _, reward, terminated, _, info = env.step(right[0])
+        assert (reward, terminated, info["is_success"]) == (1.0, True, True)
+        env.reset(seed=3)
+        wrong = [
+            p for p, action in enumerate(env.get_wrapper_attr("menu").actions) if " button" in action and p not in right
+        ]
+        _, reward, terminated, _, info = env.step(wrong[0])
+        assert (reward, terminated, info["is_success"]) == (-1.0, True, False)
+
+    def test_splits_share_no_episode(self, env: Any) -> None:
+        texts = set()
+        for split in ("train", "test"):
+            env.unwrapped.runner.world.tasks.draw_from(split)
+            texts.add(env.reset(seed=3)[1]["text"])
+        assert len(texts) == 2
+
+    def test_an_unknown_task_is_refused(self, env: Any) -> None:
+        with pytest.raises(MissingFile, match="a task of MiniWoB"):
+            open_live(LiveSource.of({"miniwob": "click-nothing"}))
