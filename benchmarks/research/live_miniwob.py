@@ -118,12 +118,12 @@ def rewards(asked: argparse.Namespace) -> None:
                 spec = {"instruction": "MiniWoB++", "state": {"seed": seed}, "family": "free_play", "success": []}
                 shown, info = env.reset(seed=seed, options={"task": {"id": f"{task}-{seed}", **spec}})
                 theirs = peer.ask(task=task, seed=seed)
-                assert theirs["goal"].strip() == info["instruction"].strip(), (theirs["goal"], info["instruction"])
-                done: list[str] = []
+                asked_for, done = info["instruction"], list[str]()
+                assert theirs["goal"].strip() == asked_for.strip(), (theirs["goal"], asked_for)
                 over = False
                 while not over:
                     offers = [one for one in info["admissible"] if "browser_" in one]
-                    action = by_words(info["instruction"], offers, done) if careful else dice.choice(offers)
+                    action = by_words(asked_for, offers, done) if careful else dice.choice(offers)
                     answer = peer.ask(**placed(json.loads(action), shown))
                     seen, _, terminated, truncated, info = env.step(action)
                     shown, done = seen if "### Snapshot" in seen else shown, [*done, action]

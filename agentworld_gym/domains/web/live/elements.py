@@ -15,20 +15,8 @@ MOST = 100
 TEXTS = 3
 """How many of the texts that an instruction quotes are offered for each field."""
 
-CLICKED = frozenset(
-    [
-        "button",
-        "checkbox",
-        "link",
-        "menuitem",
-        "menuitemcheckbox",
-        "menuitemradio",
-        "option",
-        "radio",
-        "switch",
-        "tab",
-        "treeitem",
-    ]
+CLICKED = frozenset({"button", "checkbox", "link", "option", "radio", "switch", "tab", "treeitem"}) | frozenset(
+    {"menuitem", "menuitemcheckbox", "menuitemradio"}
 )
 TYPED = frozenset({"searchbox", "spinbutton", "textbox"})
 

@@ -1,4 +1,4 @@
-"""Playwright and its browsers, driven from a thread of their own; sessions that visit the same hosts share a browser."""
+"""Playwright and its browsers, driven from a thread; sessions that visit the same hosts share a browser."""
 
 from __future__ import annotations
 
