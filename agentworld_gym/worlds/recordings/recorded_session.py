@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentworld_gym.base.errors import RecordingError
 from agentworld_gym.base.fingerprint import digest_of
@@ -31,6 +31,9 @@ class RecordedSession:
     offers: tuple[str, ...] | None = None
     """The actions that can be done at this moment; None where the recorded world does not tell them."""
 
+    instruction: str | None = None
+    """What the agent is asked to do; None where the recorded world leaves that to the task."""
+
     def go_on(self, key: str, observed: Observation) -> None:
         """Take the step that leads to another key."""
         self.key, self.observation, self.turn = key, observed.text, self.turn + 1
@@ -39,13 +42,13 @@ class RecordedSession:
     def fork(self) -> RecordedSession:
         """Return an exact copy."""
         inner = None if self.inner is None else self.inner.fork()
-        return RecordedSession(self.key, self.observation, self.system, inner, self.turn, self.offers)
+        return replace(self, inner=inner)
 
     def probe(self) -> RecordedSession:
         """Return a copy to test success on; its transitions have other keys, because its answers may differ."""
         inner = None if self.inner is None else self.inner.probe()
         key = digest_of([self.key, "probe"])
-        return RecordedSession(key, self.observation, self.system, inner, self.turn, self.offers)
+        return replace(self, key=key, inner=inner)
 
     def close(self) -> None:
         """Free the session of the recorded world."""

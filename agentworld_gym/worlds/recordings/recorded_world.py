@@ -66,7 +66,9 @@ class RecordedWorld:
         row = self._rows.get(key)
         if row is not None:
             self.begun.append(key)
-            return RecordedSession(key, unescape(row["text"]), row.get("system", ""), offers=offers_in(row))
+            asked = unescape(row["instruction"]) if "instruction" in row else None
+            told = unescape(row["text"]), row.get("system", "")
+            return RecordedSession(key, *told, offers=offers_in(row), instruction=asked)
         return Failure(FailureKind.RECORDING, f"{self.path}: {self._what_differs(task, seed)}")
 
     def _what_differs(self, task: Task, seed: int) -> str:

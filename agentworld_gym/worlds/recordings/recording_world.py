@@ -13,7 +13,16 @@ from agentworld_gym.base.documents.json_lines import JsonlWriter, sealed
 from agentworld_gym.base.errors import RecordingError
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.checks.success_protocols import KnowsCollateral, RunsSuccessCode, RunsTests, SuccessFinding
-from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Offering, Teachable, World
+from agentworld_gym.core.contracts import (
+    Action,
+    Failure,
+    FailureKind,
+    Instructing,
+    Observation,
+    Offering,
+    Teachable,
+    World,
+)
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import TOGETHER, Work, answering_of, named
 from agentworld_gym.worlds.concurrency import in_rounds
@@ -80,8 +89,12 @@ class RecordingWorld:
             if self._begun is not None:
                 self._begun.append(key)
             offers = inner.offers if isinstance(inner, Offering) else None
-            sessions.append(RecordedSession(key, inner.observation, inner.system, inner, offers=offers))
+            asked = inner.instruction if isinstance(inner, Instructing) else None
+            shown = inner.observation, inner.system, inner
+            sessions.append(RecordedSession(key, *shown, offers=offers, instruction=asked))
             row = {"key": key, "task": task.id, "seed": seed, "text": escape(inner.observation), "system": inner.system}
+            if asked is not None:
+                row["instruction"] = escape(asked)
             rows += self._keep(row if offers is None else {**row, "offers": [escape(offer) for offer in offers]})
         self._write(rows)
         return sessions

@@ -135,8 +135,15 @@ class ChromiumBrowser:
         text = await tab.page.aria_snapshot(mode="ai")
         first = _PREFIX.search(text)
         tab.prefix = (first[1] or "") if first else ""
-        tab.known = frozenset(match[2] for match in _PREFIX.finditer(text))
-        self.seen = _PREFIX.sub(r"[ref=\2]", text)
+        known = set()
+
+        def shown(match: re.Match[str]) -> str:
+            ref = match[2] if (match[1] or "") == tab.prefix else f"{match[1] or ''}{match[2]}"
+            known.add(ref)
+            return f"[ref={ref}]"
+
+        self.seen = _PREFIX.sub(shown, text)
+        tab.known = frozenset(known)
         return self.seen
 
     async def headers(self) -> list[tuple[str, str]]:

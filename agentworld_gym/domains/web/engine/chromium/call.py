@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PATIENCE_MS = 3000
 """How long an action waits for its element. The error tells of the five seconds that Playwright's server waits."""
 
-_REF = re.compile(r"e\d{1,9}")
+_REF = re.compile(r"(f\d{1,9})?e\d{1,9}")
 _NAME = re.compile(r"\b([a-z]+(?:_[a-z]+)+)\(")
 
 
@@ -55,9 +55,11 @@ class ChromiumCall:
         missing = Refusal(
             f"Error: Ref {str(ref)[:50]} not found in the current page snapshot. Try capturing new snapshot."
         )
-        if not isinstance(ref, str) or not _REF.fullmatch(ref) or ref not in self.tab.known:
+        read = _REF.fullmatch(ref) if isinstance(ref, str) else None
+        if read is None or ref not in self.tab.known:
             raise missing
-        locator = self.tab.page.locator(f"aria-ref={self.tab.prefix}{ref}")
+        # What lies in a frame keeps the prefix of its document.
+        locator = self.tab.page.locator(f"aria-ref={'' if read[1] else self.tab.prefix}{ref}")
         try:
             return locator, javascript(str(await locator.normalize()))
         except Exception:
