@@ -16,7 +16,7 @@ PAGE = """<title>Shop</title><h1>Items: {count}</h1><ul>{rows}</ul>
 
 
 class Shop(ThreadingHTTPServer):
-    """The server; `forgets` says whether its reset works."""
+    """The server; `forgets` says whether its reset works, and `asked` counts its connections."""
 
     daemon_threads = True
 
@@ -24,6 +24,12 @@ class Shop(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), Visit)
         self.items: list[str] = []
         self.forgets = True
+        self.asked = 0
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Count a connection."""
+        self.asked += 1
+        super().process_request(request, client_address)
 
     @property
     def url(self) -> str:

@@ -13,6 +13,8 @@ _FLAGS = {"cursor=pointer": "clickable", "active": "focused", "disabled": "disab
 _CHECKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 _EDITED = frozenset({"textbox", "searchbox", "spinbutton", "combobox", "slider"})
 _SELECTED = frozenset({"option", "tab"})
+_BY_CONTENT = frozenset({"button", "cell", "columnheader", "gridcell", "heading", "link", "row", "rowheader", "tab"})
+"""The roles whose name is their content, where a snapshot leaves it out."""
 
 
 def observation(answer: str, snapshot: str, tabs: Sequence[tuple[str, str]], tab: int) -> str:
@@ -55,11 +57,11 @@ def _section(answer: str, title: str) -> list[str]:
 def _lines(nodes: Sequence[ScreenNode]) -> Iterator[str]:
     """Yield the lines of a tree. Elements without a meaning of their own are left out, and what they hold moves up."""
     left_out: list[int] = []
-    for node in nodes:
+    for place, node in enumerate(nodes):
         while left_out and left_out[-1] >= node.depth:
             left_out.pop()
         flags = list(_flags(node))
-        if node.role == "generic" and not flags:
+        if node.role in ("generic", "rowgroup") and not flags:
             left_out.append(node.depth)
             if node.text:
                 yield "\t" * (node.depth + 2 - len(left_out)) + f"StaticText {node.text!r}"
@@ -69,13 +71,33 @@ def _lines(nodes: Sequence[ScreenNode]) -> Iterator[str]:
             yield f"{indent}StaticText {node.text!r}"
             continue
         handle = f"[{bid(node.handle)}] " if node.handle else ""
-        line = f"{handle}{_ROLES.get(node.role, node.role)} {node.name!r}"
-        text = node.text
+        name = node.name or (_content(nodes, place) if node.role in _BY_CONTENT else "")
+        line = f"{handle}{_ROLES.get(node.role, node.role)} {name!r}"
+        text = node.text if node.text != name else ""
         if node.role in _EDITED:
-            line, text = f"{line} value={text!r}", ""
+            line, text = f"{line} value={text or _chosen(nodes, place)!r}", ""
         yield indent + ", ".join([line, *flags])
         if text:
             yield f"{indent}\tStaticText {text!r}"
+
+
+def _inside(nodes: Sequence[ScreenNode], place: int) -> Iterator[ScreenNode]:
+    for node in nodes[place + 1 :]:
+        if node.depth <= nodes[place].depth:
+            return
+        yield node
+
+
+def _content(nodes: Sequence[ScreenNode], place: int) -> str:
+    """Return the words that an element holds."""
+    parts = [nodes[place].text, *(node.name or node.text for node in _inside(nodes, place))]
+    return " ".join(filter(None, parts))
+
+
+def _chosen(nodes: Sequence[ScreenNode], place: int) -> str:
+    """Return what is chosen in a list."""
+    chosen = (node for node in _inside(nodes, place) if node.role == "option" and "selected" in node.flags)
+    return " ".join(node.name or node.text for node in chosen)
 
 
 def _flags(node: ScreenNode) -> Iterator[str]:

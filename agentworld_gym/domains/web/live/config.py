@@ -102,7 +102,7 @@ class SiteConfig(LiveConfig):
     @classmethod
     def _reset_by_request(cls, given: Any) -> Any:
         """Take a text for a request."""
-        return {"request": given} if isinstance(given, str) and given != "restart" else given
+        return {"request": _request(given)} if isinstance(given, str) and given != "restart" else given
 
     @model_validator(mode="after")
     def _one(self) -> SiteConfig:
@@ -110,11 +110,11 @@ class SiteConfig(LiveConfig):
         if given not in (["url"], ["command"], ["url", "command"], ["folder"], ["miniwob"]):
             raise ValueError(f"one of url, command, folder, miniwob (got {', '.join(given) or 'none'})")
         if self.command is None and self.reset == "restart":
-            raise ValueError("reset: restart needs a command")
+            raise ValueError("a request or a command: only the site of a `command` is started again")
         if self.folder is not None and self.reset is not None:
-            raise ValueError("a folder of pages has nothing to reset")
+            raise ValueError("no reset: a folder of pages stays as it is")
         if self.miniwob is not None and (self.episode is not None or self.reset is not None):
-            raise ValueError("MiniWoB++ has its own episodes: leave out episode and reset")
+            raise ValueError("neither episode nor reset beside miniwob, which has its own")
         return self
 
     @model_validator(mode="before")

@@ -1,7 +1,7 @@
 """MiniWoB++ as a live site: the pages that its package ships, their rewards and their seeds.
 
-The tasks begin as in BrowserGym: a seed means the same episode, the time runs out after 1,000 s, and who leaves the page
-has lost. The reward is the page's own, without what it takes off for time (`WOB_RAW_REWARD_GLOBAL`).
+The tasks begin as in BrowserGym: a seed means the same episode, the time runs out after 1,000 s, and who leaves the
+page has lost. The reward is the page's own, without what it takes off for time (`WOB_RAW_REWARD_GLOBAL`).
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from agentworld_gym.domains.web.engine.chromium import driver as driving
 from agentworld_gym.domains.web.live import SiteEngine, open_live
 from agentworld_gym.domains.web.live.engine import SiteMachine
 from agentworld_gym.kit.live import LiveMachine, LiveSource
-from agentworld_gym.kit.live.process_watch import family_of
+from agentworld_gym.kit.live.process_watch import family_of, resident_bytes
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
 
@@ -45,6 +46,32 @@ EPISODE = {
     "instruction": "() => asked.textContent",
     "verdict": "() => ({reward: game.reward, terminated: game.over, success: game.over && game.reward > 0})",
 }
+
+
+ESCAPES = """async () => {
+    const wait = (start) => Promise.race([new Promise(start), new Promise((go) => setTimeout(go, 400))]);
+    const place = (tag, key, url) => wait((go) => {
+        const element = document.createElement(tag);
+        element.onload = element.onerror = go;
+        element[key] = url;
+        document.body.append(element);
+    });
+    const peer = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:EARS'}]});
+    peer.createDataChannel('out');
+    peer.createOffer().then((offer) => peer.setLocalDescription(offer));
+    navigator.sendBeacon('http://127.0.0.1:PORT/beacon', 'x');
+    await Promise.all([
+        fetch('http://127.0.0.1:PORT/fetch', {mode: 'no-cors'}).catch(() => 0),
+        fetch('http://localhost:PORT/fetch', {mode: 'no-cors'}).catch(() => 0),
+        place('img', 'src', 'http://0.0.0.0:PORT/image'),
+        place('iframe', 'src', 'http://[::ffff:127.0.0.1]:PORT/frame'),
+        place('script', 'src', 'http://2130706433:PORT/script'),
+        wait((go) => { const line = new WebSocket('ws://localhost:PORT/'); line.onopen = line.onerror = go; }),
+        wait(() => {}),
+    ]);
+    return {tried: true};
+}"""
+"""A script that tries to reach a server of this machine at a port that is not the site's."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -137,6 +164,20 @@ def test_no_host_and_no_other_port_is_reached_that_is_not_named(lamp: SiteEngine
     machine.close()
 
 
+def test_scripts_of_a_page_reach_nothing_else_of_this_machine(lamp: SiteEngine, shop: Shop) -> None:
+    port, seen = shop.server_address[1], shop.asked
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ears:
+        ears.bind(("127.0.0.1", 0))
+        ears.setblocking(False)
+        machine = started(lamp)
+        script = ESCAPES.replace("PORT", str(port)).replace("EARS", str(ears.getsockname()[1]))
+        answer = machine.act(call("evaluate", function=script))
+        machine.close()
+        assert '"tried"' in answer and shop.asked == seen
+        with pytest.raises(BlockingIOError):
+            ears.recv(1)
+
+
 def test_no_file_of_this_machine_is_opened(lamp: SiteEngine) -> None:
     machine = started(lamp)
     assert 'Access to "file:" protocol is blocked' in machine.act(call("navigate", url="file:///etc/passwd"))
@@ -164,23 +205,17 @@ def test_a_killed_browser_ends_its_own_members_and_the_next_episode_has_another_
     try:
         machine, other = started(engine), started(engine)
         (pid,) = machine.pids
+        family = family_of(pid)
         assert [pid] != other.pids
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(SystemLost, match="the browser ended"):
             machine.act(call("snapshot"))
         assert "Lamp" in other.act(call("snapshot"))
         assert "Lamp" in started(engine).observation
-        left = [*family_of(os.getpid())]
+        family += [one for open_session in engine._pool._all for pid in open_session.pids for one in family_of(pid)]
     finally:
         engine.close()
-    wait_until(lambda: not any(_is_browser(pid) for pid in left), 10)
-
-
-def _is_browser(pid: int) -> bool:
-    try:
-        return "chrom" in Path(f"/proc/{pid}/cmdline").read_text() and pid in family_of(os.getpid())
-    except OSError:
-        return False
+    wait_until(lambda: not any(map(resident_bytes, family)), 20)
 
 
 def test_a_page_that_ends_its_episodes_is_paid_as_it_says_and_its_instruction_is_the_tasks(folder: Path) -> None:
@@ -289,9 +324,9 @@ def test_a_server_of_its_own_runs_in_a_sandbox_and_forks_are_exact_with_it() -> 
         ({}, "one of url, command, folder, miniwob"),
         ({"url": "http://a.example", "folder": "pages"}, "one of url, command, folder, miniwob"),
         ({"url": "http://a.example"}, "network"),
-        ({"url": "http://localhost:1", "reset": "restart"}, "reset: restart needs a command"),
+        ({"url": "http://localhost:1", "reset": "restart"}, "only the site of a `command` is started again"),
         ({"url": "http://localhost:1", "reset": "nonsense"}, "a request, such as"),
-        ({"folder": "pages", "reset": "/reset"}, "nothing to reset"),
+        ({"folder": "pages", "reset": "/reset"}, "no reset: a folder"),
         ({"folder": "nowhere"}, "folder with the pages"),
         ({"url": "http://localhost:1", "colour": "red"}, "colour"),
     ],

@@ -20,9 +20,9 @@ class ChromiumTab:
     """One tab, with its dialog or file chooser, its console and its requests.
 
     From the second document of a tab on, Playwright puts `f1`, `f2`, … before its references. An agent sees them
-    without that prefix, as in published recordings, but for those of frames. `prefix` is that of the last snapshot, and `known` holds its
-    references. `line` is a connection to the browser beside the page; it exists once a script was run. `leaving` is the
-    request for the next document, until that document replaces this one.
+    without that prefix, as in published recordings, but for those of frames. `prefix` is that of the last snapshot, and
+    `known` holds its references. `line` is a connection to the browser beside the page; it exists once a script was
+    run. `leaving` is the request for the next document, until that document replaces this one.
     """
 
     def __init__(self, page: Page, settle_s: float = SETTLE_S) -> None:
