@@ -41,7 +41,7 @@ def _actions(nodes: Sequence[ScreenNode], instruction: str) -> Iterator[str]:
     listed = ""
     for node in nodes:
         if node.role == "combobox":
-            listed = node.handle or ""
+            listed = str(node.handle or "")
         told = " ".join(filter(None, (node.name or node.text, node.role)))
         if node.role == "option" and node.handle is None:
             if listed:

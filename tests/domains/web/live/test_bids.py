@@ -1,4 +1,4 @@
-"""The form of BrowserGym, written from what Playwright's tools show: that of the engine, which knows the page itself."""
+"""The form of BrowserGym, written from what Playwright's tools show: that of the engine, which knows the page."""
 
 from __future__ import annotations
 
