@@ -144,7 +144,7 @@ class _Check:
             steps_per_second_load=_rate(acted, seconds),
             memory_mb=median(self._memory) if self._memory else None,
             failures=dict(Counter(play.failure.kind.value for play in plays if play.failure is not None)),
-            reset=reset if isinstance(reset, str) else type(reset).__name__,
+            reset=reset if isinstance(reset, str) else "none" if reset is None else type(reset).__name__,
             called=len(called & {str(tool["name"]) for tool in tools}),
             tools=len(tools),
             kinds=dict(kinds),

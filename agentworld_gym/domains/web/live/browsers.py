@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from agentworld_gym.core.engines import EngineError
+from agentworld_gym.core.engines import EngineError, SystemLost
 from agentworld_gym.domains.web.engine.chromium.driver import Driver
 from agentworld_gym.kit.live import LiveLimits
 from agentworld_gym.kit.live.process_watch import Watched, process_watch
@@ -38,13 +39,19 @@ class LiveBrowser:
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
-        return self.browser.is_connected()
+        """Whether it runs. Where what drives it was ended, nobody tells that it ended as well."""
+        if not self.browser.is_connected():
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except OSError:
+            return False
+        return True
 
     @property
     def why(self) -> str:
         """Why it ended."""
-        return self.watched.broken or "its Chromium ended"
+        return self.watched.broken or "its process is gone"
 
 
 class LiveBrowsers:
@@ -63,6 +70,8 @@ class LiveBrowsers:
         self._limits, self._most = limits, most
         self._all: list[LiveBrowser] = []
         self._changing = asyncio.Lock()
+        self.broken = False
+        """Whether no browser starts any more, as where what drives them has ended."""
 
     async def join(self, **options: Any) -> tuple[LiveBrowser, BrowserContext]:
         """Return a browser with room, and a new context in it.
@@ -85,7 +94,7 @@ class LiveBrowsers:
         except BaseException as error:
             await self.leave(found)
             if isinstance(error, Exception):
-                raise EngineError(f"the browser opens no context: {str(error).splitlines()[0]}") from error
+                raise SystemLost(f"the browser opens no context: {str(error).splitlines()[0]}") from error
             raise
 
     async def _start(self) -> LiveBrowser:
@@ -96,7 +105,8 @@ class LiveBrowsers:
             told = await line.send("SystemInfo.getProcessInfo")
             await line.detach()
         except Exception as error:
-            raise EngineError(f"the browser does not start: {str(error).splitlines()[0]}") from error
+            self.broken = True
+            raise SystemLost(f"the browser does not start: {str(error).splitlines()[0]}") from error
         pid = next(int(one["id"]) for one in told["processInfo"] if one["type"] == "browser")
         bounds = {"memory_mb": self._limits.memory_mb * self._most, "processes": self._limits.processes * self._most}
         return LiveBrowser(browser, pid, process_watch().add(pid, self._limits.model_copy(update=bounds)))

@@ -106,6 +106,9 @@ class SiteEngine(LiveEngine[SiteConfig]):
             EngineError: Chromium or Playwright is missing, or Playwright does not start.
         """
         with self._starting:
+            if self._browsers is not None and self._browsers.broken:
+                self._browsers.close()
+                self._browsers = None
             if self._browsers is None:
                 self._browsers = LiveBrowsers(self.config.limits, self.config.per_browser)
             return self._browsers
@@ -116,8 +119,10 @@ class SiteEngine(LiveEngine[SiteConfig]):
 
     def parts(self) -> Mapping[str, str]:
         """Return the versions of what decides what a page shows."""
-        found = {"chromium": chromium_version(), "playwright": installed("playwright")}
-        return found | ({"miniwob": installed("miniwob")} if self.config.miniwob is not None else {})
+        found = {"browser": f"Chromium {chromium_version()}", "driver": f"Playwright {installed('playwright')}"}
+        if self.config.miniwob is None:
+            return found
+        return {"pages": f"{self.config.miniwob} of MiniWoB++ {installed('miniwob')}", **found}
 
     async def dial(self, host: str, port: int, server: SiteServer | None) -> Streams:
         """Connect to a port of a host for a page.

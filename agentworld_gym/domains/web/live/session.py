@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -82,6 +83,7 @@ class SiteSession(LiveSession):
                 assert engine.confinement is not None
                 self._server = SiteServer(self._config, engine.confinement)
                 self._verified = self._verification()
+            self._browsers = engine.browsers
             self._run(self._open(), self._config.limits.start_seconds)
         except BaseException:
             self.close()
@@ -96,7 +98,7 @@ class SiteSession(LiveSession):
             EngineError: It fails.
         """
         try:
-            return self._engine.browsers.driver.run(work, seconds)
+            return self._browsers.driver.run(work, seconds)
         except EngineError:
             self._check()
             raise
@@ -106,7 +108,7 @@ class SiteSession(LiveSession):
 
     async def _open(self) -> None:
         self._gate = await Gate(self._dial).open()
-        self._home, self._context = await self._engine.browsers.join(
+        self._home, self._context = await self._browsers.join(
             proxy={"server": f"socks5://127.0.0.1:{self._gate.port}"},
             viewport={"width": 1280, "height": 720},
             locale="en-US",
@@ -160,7 +162,7 @@ class SiteSession(LiveSession):
     async def _begun(self, address: str, seed: int | None) -> None:
         """Open a page, and begin its episode."""
         assert self._context is not None
-        browser = ChromiumBrowser(self._engine.browsers.driver, "", self._context, settle_s=self._config.settle_seconds)
+        browser = ChromiumBrowser(self._browsers.driver, "", self._context, settle_s=self._config.settle_seconds)
         self._browser = browser
         await browser.begin(address)
         page = browser.tab.page
@@ -195,7 +197,9 @@ class SiteSession(LiveSession):
             self._text = NO_SCRIPTS
         else:
             browser.seen = None
+            await browser.have_tab()
             self._text = await act(browser, action)
+            await browser.have_tab()
         await self._look()
         if self._engine.scripts is not None:
             self.verdict = await self._judged(self._engine.scripts.verdict)
@@ -206,13 +210,23 @@ class SiteSession(LiveSession):
         assert browser is not None
         if not browser.tab.is_open:
             if browser.seen is None:
-                await browser.look()
+                await self._again(browser.look)
             self._snapshot = browser.seen or ""
         else:
             self._snapshot = ""
         if self._engine.offers:
             nodes = read(f"### Snapshot\n{self._snapshot}")
             self.offers = actions_on(nodes, self.instruction or "")
+
+    async def _again(self, look: Callable[[], Awaitable[Result]]) -> Result:
+        """Return what a look at the page gives; where that is just going on to another one, look again."""
+        try:
+            return await look()
+        except Exception:
+            browser = self._browser
+            assert browser is not None
+            await browser.tab.wait_for_load(browser.tab.navigations - 1)
+            return await look()
 
     async def _judged(self, script: str) -> Verdict | None:
         """Return what the page says of the last action. Who leaves it has lost."""
@@ -223,7 +237,9 @@ class SiteSession(LiveSession):
             return Verdict()
         if tab.page is not self._page or tab.page.url != self._address:
             return Verdict(0.0, terminated=True, success=False)
-        told = await tab.page.evaluate(script)
+        told = await self._again(partial(tab.page.evaluate, script))
+        if tab.page.url != self._address:
+            return Verdict(0.0, terminated=True, success=False)
         if not isinstance(told, Mapping):
             raise EngineError(f"the page's verdict is {told!r}, expected an object with a reward")
         reward, won = told.get("reward") or 0.0, told.get("success")
@@ -373,8 +389,9 @@ class SiteSession(LiveSession):
         if self._closed:
             return
         self._closed = True
-        with suppress(EngineError):
-            self._engine.browsers.driver.run(self._leave(), CLOSE_SECONDS + 1)
+        if self._gate is not None:
+            with suppress(EngineError):
+                self._browsers.driver.run(self._leave(), CLOSE_SECONDS + 1)
         if self._server is not None:
             self._server.close()
 
@@ -394,7 +411,7 @@ class SiteSession(LiveSession):
             if gate is not None:
                 await gate.close()
             if home is not None:
-                await self._engine.browsers.leave(home)
+                await self._browsers.leave(home)
 
 
 def _calls(action: Any) -> list[Any]:

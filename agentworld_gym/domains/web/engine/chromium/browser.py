@@ -129,6 +129,12 @@ class ChromiumBrowser:
         result.events = [event_line(message) for message in tab.console[tab.reported :]]
         tab.reported = len(tab.console)
 
+    async def have_tab(self) -> None:
+        """Open an empty tab where a script has closed the last one."""
+        if not self.tabs:
+            await self.context.new_page()
+            self.current = 0
+
     async def look(self) -> str:
         """Return the snapshot of the page, whose references can be used from then on."""
         tab = self.tab
