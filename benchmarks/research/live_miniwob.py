@@ -77,10 +77,10 @@ class Peer:
 
 
 def placed(call: dict[str, Any], shown: str) -> dict[str, Any]:
-    """Return a call whose element is named by its role, its name, and its place among those that have both."""
+    """Return a call whose element is named by its role, its name if it has one, and its place among those alike."""
     nodes = [node for node in read(shown) if node.handle]
     node = next(node for node in nodes if node.handle == call["arguments"]["ref"])
-    alike = [other.handle for other in nodes if (other.role, other.name) == (node.role, node.name)]
+    alike = [other.handle for other in nodes if other.role == node.role and node.name in ("", other.name)]
     element = {"role": node.role, "name": node.name, "place": alike.index(node.handle)}
     return {"call": call["name"], **element, "text": call["arguments"].get("text"), **_values(call)}
 
