@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ CLICKED = frozenset({"button", "checkbox", "link", "option", "radio", "switch", 
 )
 TYPED = frozenset({"searchbox", "spinbutton", "textbox"})
 
+_PLAIN = re.compile(r"[\w][\w .,:+-]{0,60}")
 _QUOTED = re.compile(r'"([^"\n]{1,80})"|\u201c([^\u201d\n]{1,80})\u201d')
 
 
@@ -34,6 +36,21 @@ def actions_on(nodes: Sequence[ScreenNode], instruction: str = "") -> tuple[str,
     ('{"name": "browser_click", "arguments": {"element": "Save button", "ref": "e3"}}',)
     """
     return tuple(dict.fromkeys(_actions(nodes, instruction)))[:MOST]
+
+
+def named_actions(nodes: Sequence[ScreenNode]) -> tuple[str, ...]:
+    """Return clicks on elements that have a role and a name for themselves, which name them by both, for menus.
+
+    >>> named_actions([ScreenNode("button", "Save", handle="e3"), ScreenNode("link", "", handle="e4")])
+    ('{"name": "browser_click", "arguments": {"element": "Save button", "ref": "@{button \'Save\'}"}}',)
+    """
+    alike = Counter((node.role, node.name) for node in nodes)
+    found = (
+        _call("browser_click", element=f"{node.name} {node.role}", ref=f"@{{{node.role} '{node.name}'}}")
+        for node in nodes
+        if node.role in CLICKED and node.handle and _PLAIN.fullmatch(node.name) and alike[node.role, node.name] == 1
+    )
+    return tuple(found)[:MOST]
 
 
 def _actions(nodes: Sequence[ScreenNode], instruction: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from agentworld_gym.domains.web.engine.tools.result import ToolResult
 from agentworld_gym.domains.web.live import bids, miniwob
 from agentworld_gym.domains.web.live.browsers import LiveBrowser
 from agentworld_gym.domains.web.live.config import CommandReset, RequestLine, origin_of
-from agentworld_gym.domains.web.live.elements import actions_on
+from agentworld_gym.domains.web.live.elements import actions_on, named_actions
 from agentworld_gym.domains.web.live.gate import Gate, Streams
 from agentworld_gym.domains.web.live.requests import Answer, ask, read_request
 from agentworld_gym.domains.web.live.server import SiteServer
@@ -47,7 +47,7 @@ CLOSE_SECONDS = 10.0
 class _State(Strict):
     """What a task states to its site."""
 
-    open: str | None = None
+    open: RequestLine | None = None
     """The address that the browser opens, which counts from that of the site."""
 
     seed: int | None = None
@@ -77,7 +77,7 @@ class SiteSession(LiveSession):
         self._page: Page | None = None
         self._address = self._verified = ""
         self._closed = self._spent = False
-        self._answer = self._snapshot = self._text = ""
+        self._snapshot = self._text = ""
         try:
             if self._config.command is not None:
                 assert engine.confinement is not None
@@ -131,7 +131,7 @@ class SiteSession(LiveSession):
             try:
                 self._run(self._begun(engine.address, None), self._config.limits.start_seconds)
                 told["first_observation"] = self._text
-                told["menu"] = (*actions_on(read(self._text)), "finish")
+                told["menu"] = () if engine.offers else (*named_actions(read(self._text)), "finish")
             finally:
                 self._spent = self._server is not None  # It was asked for a page, which it may remember.
                 self._run(self._fresh(), self._config.limits.start_seconds)
