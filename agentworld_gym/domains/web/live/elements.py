@@ -41,8 +41,9 @@ def actions_on(nodes: Sequence[ScreenNode], instruction: str = "") -> tuple[str,
 def named_actions(nodes: Sequence[ScreenNode]) -> tuple[str, ...]:
     """Return clicks on elements that have a role and a name for themselves, which name them by both, for menus.
 
-    >>> named_actions([ScreenNode("button", "Save", handle="e3"), ScreenNode("link", "", handle="e4")])
-    ('{"name": "browser_click", "arguments": {"element": "Save button", "ref": "@{button \'Save\'}"}}',)
+    >>> [action] = named_actions([ScreenNode("button", "Save", handle="e3"), ScreenNode("link", "", handle="e4")])
+    >>> json.loads(action)["arguments"]["ref"]
+    "@{button 'Save'}"
     """
     alike = Counter((node.role, node.name) for node in nodes)
     found = (
