@@ -39,10 +39,10 @@ TASKS = (
     "click-checkboxes",
     "click-dialog-2",
     "click-option",
-    "click-tab-2",
     "click-test-2",
     "choose-list",
     "enter-text",
+    "focus-text-2",
     "login-user",
 )
 MAX_STEPS = 8

@@ -15,6 +15,10 @@ import browsergym.miniwob
 import gymnasium as gym
 
 
+TRIES = 20
+"""How often an action is tried that BrowserGym gives up after its half a second, as it does on a busy machine."""
+
+
 class Chat:
     """A chat without the browser that BrowserGym opens to show it; no task of MiniWoB++ talks."""
 
@@ -64,7 +68,10 @@ def acted(env: Any, request: dict[str, Any]) -> dict[str, Any]:
         action = f"select_option({bid!r}, {request['values'][0]!r})"
     else:
         action = f"click({bid!r})"
-    observation, reward, terminated, _, info = env.step(action)
+    for _ in range(TRIES):
+        observation, reward, terminated, _, info = env.step(action)
+        if "Timeout" not in observation["last_action_error"]:
+            break
     told = info["task_info"]
     raw = told.get("RAW_REWARD_GLOBAL", 0)
     error = observation["last_action_error"]
