@@ -76,7 +76,7 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         self._environment = _located(config.environment, folder)
         read = [*config.read, *self._path, str(WORKER.parent)]
         if not config.trusted:
-            read += interpreter_folders(self._python, file)
+            read += _prefixes(self._python, file)
             read += dict.fromkeys(str(Path(game).parent) for game in _games(self._environment))
         self._confinement = Confinement(config.model_copy(update={"read": tuple(read)}), file, folder)
         super().__init__(config)
@@ -244,7 +244,7 @@ def _games(environment: str) -> list[str]:
     return sorted(glob.glob(pattern, recursive=True)) if scheme == "textworld" and pattern.endswith(".z8") else []
 
 
-def interpreter_folders(python: str, file: str) -> list[str]:
+def _prefixes(python: str, file: str) -> list[str]:
     """Return the folders of an interpreter that a sandbox has to show beside /usr.
 
     Raises:
