@@ -23,7 +23,6 @@ from agentworld_gym.domains.web.live.page_folder import PageFolder
 from agentworld_gym.domains.web.live.server import DIALER, SiteServer
 from agentworld_gym.domains.web.live.session import SiteSession
 from agentworld_gym.kit.live import Confinement, LiveEngine, LiveMachine, LiveSession, LiveSource
-from agentworld_gym.kit.live.environments.engine import interpreter_folders
 
 DOMAIN = "web"
 """The domain of sites."""
@@ -73,15 +72,14 @@ class SiteEngine(LiveEngine[SiteConfig]):
             self.pages = PageFolder(place)
         commands = {"command": config.command, "reset.command": getattr(config.reset, "command", None)}
         if any(commands.values()):
-            read = list(config.read)
-            if config.command is not None and not config.trusted:
-                read += [str(DIALER.parent), *interpreter_folders(sys.executable, file)]
-            confined = config.model_copy(update={"read": tuple(read), "network": config.network is True})
+            # The hosts under `network` are those of the browser.
+            confined = config.model_copy(update={"network": config.network is True})
             self.confinement = Confinement(confined, file, folder)
             for key, words in commands.items():
                 if words:
-                    self.confinement.require(words[0], key)
-                    self.confinement.require_files(words[1:], key)
+                    self.confinement.show(words, key)
+            if config.command is not None:
+                self.confinement.show([sys.executable, str(DIALER)])
         host, _ = config.origin
         if not (config.allows(host) or self.pages is not None or config.command is not None):
             raise SpecError(file, "network", config.network, f"true, or [{host}], the host of the site")

@@ -14,7 +14,6 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from live_servers import folders
 from live_site import Shop
 from processes import wait_until
 from web_pages import call, ref
@@ -288,7 +287,6 @@ def test_a_request_of_a_task_that_fails_is_a_mistake_of_the_task(shared: SiteEng
 def test_a_server_of_its_own_runs_in_a_sandbox_and_forks_are_exact_with_it() -> None:
     live = {
         "command": [sys.executable, str(PROGRAM), "{port}"],
-        "read": [*folders(), str(PROGRAM.parent)],
         "url": "http://localhost:3000/",
         "ahead": 0,
         "settle_seconds": 0.05,
@@ -310,8 +308,7 @@ def test_a_server_of_its_own_runs_in_a_sandbox_and_forks_are_exact_with_it() -> 
         assert (reward, info["success"]) == (1.0, True)
         shown, _ = env.reset(seed=0, options={"task": {**task, "state": {}}})
         assert "Items: 0" in shown
-        for pid in env.unwrapped.runner.world.engines.usual._pool._all.copy().pop().pids[:1]:
-            os.kill(pid, signal.SIGKILL)
+        os.kill(env._episode.session.machine.pids[0], signal.SIGKILL)
         _, _, _, truncated, info = env.step("browser_snapshot()")
         assert truncated and info["failure"]["kind"] == "connection"
     finally:
