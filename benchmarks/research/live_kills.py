@@ -60,17 +60,20 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--kills", type=int, default=100)
     asked = parser.parse_args()
-    folders, world = _folders(), f"live:{os.path.abspath(asked.config)}"
-    if asked.collect:
-        _recording(asked.env, world, asked.collect, asked.workers, asked.kills)
-    elif asked.action:
-        _waves(asked.env, world, asked.action, asked.members, asked.kills)
-    else:
-        parser.error("--action for waves, or --collect")
-    until = time.monotonic() + 10
-    while (left := _processes()) and time.monotonic() < until:
-        time.sleep(0.05)
-    print(f"left: {len(left)} processes, {len(_folders() - folders)} folders")
+    world = f"live:{os.path.abspath(asked.config)}"
+    with tempfile.TemporaryDirectory() as own:
+        # Others may have folders of live systems beside.
+        os.environ["TMPDIR"] = tempfile.tempdir = own
+        if asked.collect:
+            _recording(asked.env, world, asked.collect, asked.workers, asked.kills)
+        elif asked.action:
+            _waves(asked.env, world, asked.action, asked.members, asked.kills)
+        else:
+            parser.error("--action for waves, or --collect")
+        until = time.monotonic() + 10
+        while (left := _processes()) and time.monotonic() < until:
+            time.sleep(0.05)
+        print(f"left: {len(left)} processes, {len(list(Path(own).glob('agentworld-live-*')))} folders")
 
 
 def _waves(env: str, world: str, action: str, members: int, kills: int) -> None:
@@ -202,10 +205,6 @@ def _spared(pid: int) -> bool:
         ended = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
         return ended or b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return True
-
-
-def _folders() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob("agentworld-live-*"))
 
 
 if __name__ == "__main__":
