@@ -115,6 +115,23 @@ class Setup(Strict):
         return EnvOptions(**own, **self.world_options)
 
 
+class _Asked(Strict):
+    """What a command asked for in one domain: a line of the records."""
+
+    asked: str
+    """The domain."""
+
+    seeds: tuple[int, ...]
+    """The seeds of the tasks; none where the command ended before it came to the domain."""
+
+    samples: int
+    """How many times each task is played."""
+
+    @property
+    def keys(self) -> list[Key]:
+        return [(self.asked, seed, sample) for sample in range(self.samples) for seed in self.seeds]
+
+
 class AgentRecords:
     """The episodes of a run, in a file of lines: the last one of a key counts, and a torn last line is cut off.
 
@@ -130,6 +147,7 @@ class AgentRecords:
     def __init__(self, path: Path, setup: Setup) -> None:
         self._path, self._writer = path, JsonlWriter(path)
         self._known: dict[str, str] = {}
+        self._asked: dict[str, dict[Key, None]] = {}
         self.episodes: dict[Key, AgentEpisode] = {}
         self.failed: defaultdict[Key, list[AgentEpisode]] = defaultdict(list)
         """The tries of an episode that a later one took over from."""
@@ -138,9 +156,13 @@ class AgentRecords:
         for line in lines[1:]:
             if "digest" in line:
                 self._known[str(line["of"])] = str(line["digest"])
+            elif "asked" in line:
+                self._ask(validated(_Asked, line, path))
             else:
                 self._enter(validated(AgentEpisode, line, path))
         begun = {} if not lines else _setup_of(lines[0], path).model_dump()
+        self.drawn: bool = begun.get("drawn", setup.drawn)
+        """Whether the seed was drawn when the run was begun."""
         for name, value in setup.model_dump(exclude={"domains", "drawn"}).items():
             if begun and begun[name] != value:
                 raise SpecError(
@@ -155,7 +177,7 @@ class AgentRecords:
         """
         if what not in self._known:
             self._known[what] = digest
-            self._unwritten.append({"of": what, "digest": digest})
+            self._note({"of": what, "digest": digest})
         if (known := self._known[what]) != digest:
             raise SpecError(self._path, what, digest, f"{known}, with which this run was begun; else another --out")
 
@@ -164,9 +186,28 @@ class AgentRecords:
         """The fingerprint of the world of each domain, in the order in which the domains were begun."""
         return {what.removeprefix(_WORLD_OF): one for what, one in self._known.items() if what.startswith(_WORLD_OF)}
 
+    def ask(self, domain: str, seeds: Sequence[int] = (), samples: int = 1) -> list[Key]:
+        """Note which episodes of a domain a command wants, and return their keys; no seeds where it does not know."""
+        asked = _Asked(asked=domain, seeds=tuple(seeds), samples=samples)
+        if self._ask(asked):
+            self._note(asked.model_dump(mode="json"))
+        return asked.keys
+
+    def _ask(self, asked: _Asked) -> bool:
+        """Enter what is wanted, and return whether it is more than was wanted before."""
+        before = self._asked.get(asked.asked)
+        wanted = self._asked[asked.asked] = {**(before or {}), **dict.fromkeys(asked.keys)}
+        return before is None or len(wanted) > len(before)
+
     def keys(self, domain: str) -> list[Key]:
-        """Return the keys of the episodes of a domain."""
-        return [key for key in self.episodes if key[0] == domain]
+        """Return the keys of the episodes of a domain, in the order in which commands wanted them."""
+        known = [key for key in self.episodes if key[0] == domain]
+        return [*dict.fromkeys(key for key in (*self._asked.get(domain, ()), *known) if key in self.episodes)]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that commands wanted is there."""
+        return all(keys and keys.keys() <= self.episodes.keys() for keys in self._asked.values())
 
     def add(self, episode: AgentEpisode) -> None:
         """Keep an episode, at once. What the run was begun with is written with the first one, so that a run that could
@@ -174,6 +215,12 @@ class AgentRecords:
         self._enter(episode)
         self._writer.write([*self._unwritten, episode.model_dump(mode="json")])
         self._unwritten.clear()
+
+    def _note(self, line: dict[str, Any]) -> None:
+        self._unwritten.append(line)
+        if self.episodes:
+            self._writer.write(self._unwritten)
+            self._unwritten.clear()
 
     def _enter(self, episode: AgentEpisode) -> None:
         if (before := self.episodes.get(episode.key)) is not None:
@@ -204,7 +251,6 @@ def _setup_of(line: Mapping[str, Any], path: Path) -> Setup:
 class _Run:
     """What is found out on the way."""
 
-    keys: defaultdict[str, list[Key]] = field(default_factory=lambda: defaultdict(list))
     described: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     lost: int = 0
@@ -222,11 +268,13 @@ def evaluate_agent(
     command: str = "",
     on_runner: Callable[[str, EpisodeRunner, int], None] | None = None,
     elsewhere: Elsewhere | None = None,
+    on_interrupt: Callable[[], None] | None = None,
 ) -> AgentResult:
     """Let an agent play tasks of some domains, and say how good it is.
 
     What `records` holds is not played again, except for episodes that a server or the world failed. The result holds
-    what they have of other domains too. Ctrl-C ends the playing; the result then holds what was finished.
+    all that they have, of other domains and further tasks too. Ctrl-C ends the playing; the result then holds what was
+    finished.
 
     Args:
         setup: The agent, the worlds and the tasks.
@@ -239,6 +287,7 @@ def evaluate_agent(
         command: The command that the result names.
         on_runner: A function that is called with a domain, its runner, and the number of episodes to play.
         elsewhere: What plays the episodes; None plays them in this process, `wave` at a time.
+        on_interrupt: A function that is called where Ctrl-C ended the playing.
 
     Raises:
         SpecError: A handle or an option is wrong, or the records are those of another run.
@@ -255,19 +304,21 @@ def evaluate_agent(
     """
     for domain in setup.domains:
         setup.environment(domain).tasks()  # What one domain lacks is said before another is played.
-    run, interrupted = _Run(), False
+    run = _Run()
     with ExitStack() as opened:
         kept = AgentRecords(records, setup)
         opened.callback(kept.close)
+        for domain in setup.domains:
+            kept.ask(domain)
         try:
             with remembered_interrupt() as check:
                 for domain in setup.domains:
                     _play(run, setup, domain, tasks, samples, kept, wave, traces, opened, on_runner, elsewhere, check)
         except KeyboardInterrupt:
-            interrupted = True
-    # What an earlier run played of other domains stays in the result.
-    keys = [key for domain in kept.worlds for key in run.keys.get(domain) or kept.keys(domain)]
-    episodes = [kept.episodes[key] for key in keys if key in kept.episodes]
+            if on_interrupt is not None:
+                on_interrupt()
+    keys = [key for domain in kept.worlds for key in kept.keys(domain)]
+    episodes = [kept.episodes[key] for key in keys]
     failed = [episode for key in keys for episode in kept.failed[key]]
     return AgentResult(
         agent=setup.agent,
@@ -278,8 +329,8 @@ def evaluate_agent(
         command=command,
         package=setup.package,
         samples=max([samples, *(one.sample + 1 for one in episodes)]),
-        interrupted=interrupted,
-        **_figures(episodes, setup, kept.worlds, prices or {}, failed),
+        interrupted=not kept.complete,
+        **_figures(episodes, setup.model_copy(update={"drawn": kept.drawn}), kept.worlds, prices or {}, failed),
     )
 
 
@@ -384,9 +435,7 @@ def _play(
     try:
         kept.enter(f"{_WORLD_OF}{domain}", runner.fingerprint)
         seeds = one_a_task(runner.source, _seeds(runner.source, setup.seed, tasks))
-        keys = [(domain, seed, sample) for sample in range(samples) for seed in seeds]
-        run.keys[domain] = keys
-        missing = [key for key in keys if _is_missing(kept.episodes.get(key))]
+        missing = [key for key in kept.ask(domain, seeds, samples) if _is_missing(kept.episodes.get(key))]
         if on_runner is not None:
             on_runner(domain, runner, len(missing))
         for sample in range(samples):

@@ -191,8 +191,31 @@ def test_a_run_takes_other_domains_too_and_one_that_could_not_begin_leaves_nothi
 def test_a_run_of_fewer_domains_keeps_what_was_played_of_the_others(evaluate: Ask):
     both = evaluate(domains=("mcp", "terminal"), samples=2)
     again = evaluate(domains=("mcp",))
-    assert again.domains["terminal"] == both.domains["terminal"] and again.samples == 2
-    assert len(again.episodes) == 9, "of tool servers what was asked for"
+    assert again.domains == both.domains and again.samples == 2
+    assert again.draw.tasks == 3 and evaluate(tasks=1).draw.tasks == 3, "fewer tasks take nothing away"
+
+
+def test_a_result_says_what_is_missing_of_all_that_its_commands_asked_for(
+    evaluate: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "impatient.py").write_text(
+        "def make(spec):\n    return act\n"
+        "def act(episode):\n"
+        "    if episode.task.domain in stops:\n        raise KeyboardInterrupt\n    return 'finish'\n"
+        "stops = ['terminal']\n"
+    )
+    stopped: list[bool] = []
+    given: dict[str, Any] = {"on_interrupt": lambda: stopped.append(True), "drawn": True}
+    first = evaluate("python:impatient:make", domains=("mcp", "terminal", "search"), **given)
+    assert first.interrupted and list(first.domains) == ["mcp", "terminal"] and first.draw.tasks == 0
+    sys.modules["impatient"].stops.clear()
+    other = evaluate("python:impatient:make", domains=("search",), **given)
+    assert other.interrupted and stopped == [True] and (other.draw.tasks, other.draw.drawn) == (0, True)
+    more = evaluate("python:impatient:make", domains=("terminal",), tasks=1, **{**given, "drawn": False})
+    assert more.interrupted and (more.draw.tasks, more.draw.drawn) == (1, True)
+    whole = evaluate("python:impatient:make", domains=("terminal",), **given)
+    assert not whole.interrupted and whole.draw.tasks == 3 and stopped == [True]
 
 
 def test_a_run_says_nothing_of_failures_in_domains_that_it_did_not_play(tmp_path: Path):

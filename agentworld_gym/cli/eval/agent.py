@@ -160,7 +160,7 @@ def agent(
         refuse_other_options(context, _OF_TRACES, "nothing: with --from no task is played")
         if split is None:
             raise SpecError("command line", "--split", None, "the split of the tasks, which traces do not tell")
-        _report(out, evaluated_traces(agent, played, split, command=command))
+        _report(out, evaluated_traces(agent, played, split, command=command), False)
         return
     own = brings_tasks(world)
     split = split or ("train" if own else "test")
@@ -189,6 +189,7 @@ def agent(
         prices["world"] = token_prices(world_price, "--world-price")
     with stages("agent", tensorboard, wandb) as begin:
         tallies: list[Tally] = []
+        stopped: list[bool] = []
 
         def show(domain: str, runner: EpisodeRunner, count: int) -> None:
             tallies.append(begin(domain, "episodes", count))
@@ -211,8 +212,9 @@ def agent(
             command=command,
             on_runner=show,
             elsewhere=elsewhere if ray else None,
+            on_interrupt=lambda: stopped.append(True),
         )
-    _report(out, result)
+    _report(out, result, bool(stopped))
     asked_for = [one for one in result.episodes if one.domain in setup.domains]
     lost = {
         "agent's server": [one.message for one in asked_for if one.agent_failure],
@@ -227,10 +229,12 @@ def agent(
         raise typer.Exit(FAILED)
 
 
-def _report(out: Path, result: AgentResult) -> None:
+def _report(out: Path, result: AgentResult, stopped: bool) -> None:
     write_result(out, result)
     _print(result)
-    announce(out, result.interrupted)
+    if result.interrupted and not stopped:
+        stdout().print("Episodes that another command of this result asked for are missing.", soft_wrap=True)
+    announce(out, stopped)
 
 
 def _options(agent: str, given: list[str] | None, sampling: list[str] | None, overflow: str) -> dict[str, Any]:

@@ -177,7 +177,8 @@ class AgentResult(EvaluationResult):
     """The number of episodes that the world failed, by kind."""
 
     interrupted: bool = False
-    """Whether Ctrl-C ended the evaluation, so that episodes are missing."""
+    """Whether episodes are missing that a command of this result asked for, because Ctrl-C, a kill or a failure ended
+    it."""
 
     episodes: tuple[AgentEpisode, ...]
     """The episodes."""
