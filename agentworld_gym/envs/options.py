@@ -28,6 +28,7 @@ from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
 from agentworld_gym.llm.generators import open_generator
 from agentworld_gym.llm.judging.rubric import EpisodeJudge, JudgedEpisode, RubricJudge
+from agentworld_gym.llm.user import ModelUser
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import scenario_tasks_of
 from agentworld_gym.worlds.idle_patterns import refuse_idle_patterns
@@ -111,6 +112,10 @@ class EnvOptions(Options):
     ] = "same"
     """Who scores rubrics: `same` (the world's generator), `none`, a generator's handle, or a function that returns the
     score of a `JudgedEpisode`, from 0 to 1."""
+
+    user: Annotated[str, ExpectedValue("script, or a generator's handle")] = "script"
+    """Who answers an agent's questions as the user of a task: `script` (the task's own answers), or the handle of a
+    generator, which reads them and answers in words of its own."""
 
     families: Annotated[Sequence[SkipValidation[str]] | None, ExpectedValue("a list of families")] = None
     """The families whose tasks are generated. None takes all families of the spec."""
@@ -268,10 +273,13 @@ class EnvOptions(Options):
             judge = self._judge(options, inner)
             if judge is not None:
                 opened.callback(judge.close)
+            user = None if self.user == "script" else ModelUser(spec, open_generator(self.user))
+            if user is not None:
+                opened.callback(user.close)
             if isinstance(inner, BringsTasks) and self.judge in ("same", "none"):
                 inner.tasks.without_judge()  # The same tasks in a language world and in the world that it is true to.
             if lock is not None:
-                lock.check(spec.env_id, *_pinned(inner, judge), Path(str(self.lock)))
+                lock.check(spec.env_id, *_pinned(inner, judge, user), Path(str(self.lock)))
                 if lock.declared:
                     log.info("%s holds; only declared: %s", self.lock, ", ".join(lock.declared))
             traces = None
@@ -284,6 +292,7 @@ class EnvOptions(Options):
                 world,
                 source,
                 judge=judge,
+                user=user,
                 unjudged=self.judge == "none",
                 max_steps=self.max_steps,
                 traces=traces,
@@ -322,7 +331,9 @@ class EnvOptions(Options):
         """
         runner = self.changed(lock=None, traces=None).runner()
         try:
-            return Lock.of(self.domain_spec().env_id, self.world, *_pinned(_innermost(runner.world), runner.judge))
+            return Lock.of(
+                self.domain_spec().env_id, self.world, *_pinned(_innermost(runner.world), runner.judge, runner.user)
+            )
         finally:
             runner.close()
 
@@ -425,11 +436,16 @@ def _innermost(world: World[Any]) -> World[Any]:
     return world.inner if isinstance(world, RecordingWorld) else world
 
 
-def _pinned(world: World[Any], judge: EpisodeJudge | None) -> tuple[Fingerprint, dict[str, Any]]:
-    """Return what a lock pins: the parts of a world and of a judge that is not the world's model, and the sampling."""
+def _pinned(
+    world: World[Any], judge: EpisodeJudge | None, user: ModelUser | None
+) -> tuple[Fingerprint, dict[str, Any]]:
+    """Return what a lock pins: the parts of a world, of a judge that is not the world's model and of a model that is
+    the user, and the sampling."""
     parts = dict(world.fingerprint.parts)
     itself = isinstance(world, LanguageWorld) and isinstance(judge, RubricJudge) and judge.generator is world.generator
     if judge is not None and not itself:
         parts |= {f"judge {name}": Part(value, verified) for name, (value, verified) in judge.describe().items()}
+    if user is not None:
+        parts |= {f"user {name}": Part(value, verified) for name, (value, verified) in user.describe().items()}
     sampling = world.sampling.as_dict() if isinstance(world, LanguageWorld) else {}
     return Fingerprint(parts), sampling

@@ -86,6 +86,7 @@ def _without_logs(runner: EpisodeRunner) -> EpisodeRunner:
         runner.world,
         runner.source,
         judge=runner.judge,
+        user=runner.user,
         max_steps=runner.max_steps,
         reading=runner.reading,
     )

@@ -28,6 +28,8 @@ ASK_TOOL: Mapping[str, Any] = {
 NOTHING_TO_ADD = "I have nothing to add to that. Ask me one thing at a time, and say which job you mean."
 """What a user says to a question that none of the answers is for."""
 
+_SAYS = "The user says: "
+
 _LOOSE = re.compile(rf"{ASK}\s*:\s*(.+)", re.IGNORECASE | re.DOTALL)
 
 
@@ -49,7 +51,25 @@ def answer_to(question: str, user: Sequence[Reply]) -> str:
     ('The user says: It is maple.', True)
     """
     found = (reply.says for reply in user if re.search(reply.about, question, re.IGNORECASE))
-    return f"The user says: {next(found, NOTHING_TO_ADD)}"
+    return said(next(found, NOTHING_TO_ADD))
+
+
+def said(answer: str) -> str:
+    """Return what an agent sees of an answer of the user.
+
+    >>> said("It is maple.")
+    'The user says: It is maple.'
+    """
+    return f"{_SAYS}{answer}"
+
+
+def without_says(shown: str) -> str:
+    """Return the answer of what `said` shows.
+
+    >>> without_says(said("It is maple."))
+    'It is maple.'
+    """
+    return shown.removeprefix(_SAYS)
 
 
 def has_user(tools: Sequence[Mapping[str, Any]]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from agentworld_gym.base.errors import TraceError
-from agentworld_gym.core.contracts import Action, ActionKind, FailureKind
+from agentworld_gym.core.contracts import Action, ActionKind, FailureKind, Observation
 from agentworld_gym.core.traces.diff import EpisodeDiff, TraceTurn, agreeing, compare, turns_of
 from agentworld_gym.core.traces.log import TraceEpisode, read_trace
 from agentworld_gym.envs.episodes.episode import Episode
@@ -17,7 +17,8 @@ def replay(path: Path, runner: EpisodeRunner) -> Iterator[EpisodeDiff]:
     """Play every episode's actions in the runner's world, and compare.
 
     An episode begins with its recorded task, seed and controls; a fork begins with the turns of its parent. All actions
-    are played, whatever the world answers, up to the first failure or the end of the episode.
+    are played, whatever the world answers, up to the first failure or the end of the episode. What the user said stays
+    as it was recorded.
 
     Args:
         path: The folder of a trace, or one of its files.
@@ -61,7 +62,12 @@ def _play(episode: TraceEpisode, recorded: Sequence[TraceTurn], runner: EpisodeR
     played = [TraceTurn(0, "", first)]
     try:
         for turn in recorded[1:]:
-            (step,) = runner.advance([copy], [_as_taken(turn, copy, runner)])
+            action = _as_taken(turn, copy, runner)
+            if action.kind is ActionKind.ASK and turn.observation is not None:
+                runner.accept(copy, action, Observation(turn.observation))
+                played.append(TraceTurn(turn.number, turn.action, turn.observation))
+                continue
+            (step,) = runner.advance([copy], [action])
             failure = step.info.get("failure")
             if failure and failure["kind"] == FailureKind.UNJUDGED and turn.failure is None:
                 failure = None  # The world answered; only the verdict is missing here.

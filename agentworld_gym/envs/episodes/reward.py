@@ -26,8 +26,8 @@ def transition_of(step: EpisodeStep, weights: RewardSpec, fingerprint: str) -> T
     episode, answer, results = step.episode, step.answer, step.results
     info = Info(task_id=episode.task.id, fingerprint=fingerprint, steps=episode.steps, tokens=no_tokens())
     answered = isinstance(answer, Observation) or step.action.kind is ActionKind.ASK
-    if answer is not None:
-        info["tokens"] = answer.spent.as_dict()
+    if (spent := step.said or answer) is not None:
+        info["tokens"] = spent.spent.as_dict()
     if isinstance(answer, Observation):
         if answer.offers is not None:
             info["admissible"] = list(answer.offers)

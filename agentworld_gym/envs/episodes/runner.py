@@ -29,8 +29,8 @@ from agentworld_gym.core.contracts import (
 )
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.core.domain.user import answer_to
-from agentworld_gym.core.flow import Work, answering_of
+from agentworld_gym.core.domain.user import answer_to, without_says
+from agentworld_gym.core.flow import Work, answering_of, in_one_wave
 from agentworld_gym.core.screens.protocols import Translated
 from agentworld_gym.core.tasks.source import TaskSource, file_of
 from agentworld_gym.core.traces.log import Logs
@@ -41,6 +41,7 @@ from agentworld_gym.envs.episodes.log_rows import log_fork, log_starts, log_step
 from agentworld_gym.envs.episodes.reward import transition_of
 from agentworld_gym.envs.episodes.step import CheckResults, EpisodeStep, Moment, Transition
 from agentworld_gym.llm.judging.rubric import EpisodeJudge
+from agentworld_gym.llm.user import ModelUser
 from agentworld_gym.worlds.idle_patterns import refuse_idle_patterns
 
 
@@ -52,6 +53,7 @@ class EpisodeRunner:
         world: The world that answers.
         source: The source of tasks.
         judge: The judge of rubrics; None where no task needs one.
+        user: The model that answers questions as the user; None leaves it to the script of the task.
         unjudged: Whether tasks with a rubric are played without a judge; they end with the failure `unjudged`.
         max_steps: The step limit of every episode; None takes that of the task or of the spec.
         traces: The logs to write; None writes none.
@@ -65,12 +67,13 @@ class EpisodeRunner:
         source: TaskSource,
         *,
         judge: EpisodeJudge | None = None,
+        user: ModelUser | None = None,
         unjudged: bool = False,
         max_steps: int | None = None,
         traces: Logs | None = None,
         reading: Reading = "exact",
     ) -> None:
-        self.spec, self.world, self.source, self.judge = spec, world, source, judge
+        self.spec, self.world, self.source, self.judge, self.user = spec, world, source, judge, user
         self._unjudged = unjudged
         self.max_steps, self.traces = max_steps, traces
         self.order: EventOrder | None = None
@@ -201,6 +204,8 @@ class EpisodeRunner:
         steps = [
             EpisodeStep(episode, self._read(episode, text)) for episode, text in zip(episodes, actions, strict=True)
         ]
+        if self.user is not None:
+            in_one_wave([self._asking_user(step, self.user) for step in steps if _asks_user(step)])
         asked = [step for step in steps if step.action.asks_world]
         if asked:
             answers = self.world.step([step.episode.session for step in asked], [step.action for step in asked])
@@ -224,6 +229,8 @@ class EpisodeRunner:
         step = EpisodeStep(episode, self._read(episode, text))
         if step.action.asks_world:
             step.answer = yield from self._answering(episode.session, step.action)
+        elif self.user is not None and _asks_user(step):
+            yield from self._asking_user(step, self.user)
         step.latency = time.perf_counter() - began
         self._enter(step)
         tested = time.perf_counter()
@@ -239,19 +246,21 @@ class EpisodeRunner:
             for step, transition in taken:
                 listen(step.episode, transition)
 
-    def accept(self, episode: Episode, text: str, observed: Observation) -> None:
+    def accept(self, episode: Episode, text: str | Action, observed: Observation) -> None:
         """Enter an action with what it is known to have shown; no world is asked, nothing is tested or paid.
 
         Args:
-            episode: An episode of a world that accepts true answers (`contracts.Teachable`).
-            text: What the agent wrote.
+            episode: An episode of a world that accepts true answers (`contracts.Teachable`), if it is asked.
+            text: What the agent wrote; an action that was read already is taken as it is.
             observed: What it was shown.
         """
         action = self._read(episode, text)
         if action.asks_world:
             assert isinstance(self.world, Teachable)
             self.world.accept(episode.session, action, observed)
-        self._enter(EpisodeStep(episode, action, observed if action.asks_world else None))
+        step = EpisodeStep(episode, action, observed if action.asks_world else None)
+        step.said = observed if _asks_user(step) else None
+        self._enter(step)
 
     def test(self, episode: Episode, task: Task, moment: Moment) -> CheckResults | None:
         """Test the checks of a further task on an episode that has taken an action; None where none is due.
@@ -266,10 +275,11 @@ class EpisodeRunner:
         return step.results
 
     def close(self) -> None:
-        """Close the world, the judge and the logs."""
+        """Close the world, the judge, the user and the logs."""
         self.world.close()
-        if self.judge is not None:
-            self.judge.close()
+        for asked in (self.judge, self.user):
+            if asked is not None:
+                asked.close()
         if self.traces:
             self.traces.close()
 
@@ -291,6 +301,20 @@ class EpisodeRunner:
     def _parsed(self, episode: Episode, text: str) -> Action:
         return self.reader.parse(text, episode.task.tools, shown=episode.session.observation)
 
+    def _asking_user(self, step: EpisodeStep, user: ModelUser) -> Work[None]:
+        """Ask a model what the user says, and enter its answer into a step."""
+        episode = step.episode
+        earlier = [
+            (_question(action), without_says(shown))
+            for action, shown in zip(episode.taken, episode.shown[1:], strict=True)
+            if action.kind is ActionKind.ASK
+        ]
+        answer = yield from user.answering(episode.task, earlier, _question(step.action))
+        if isinstance(answer, Failure):
+            step.answer = replace(answer, message=f"the user: {answer.message}")
+        else:
+            step.said = answer
+
     def _enter(self, step: EpisodeStep) -> None:
         """Enter a step into its episode, unless the world failed, and say what moment it is."""
         episode, action, answer = step.episode, step.action, step.answer
@@ -304,7 +328,7 @@ class EpisodeRunner:
             episode.shown.append(answer.text)
             episode.observations.append(in_first_dialect(self.spec, episode.session, action, answer))
         elif action.kind is ActionKind.ASK:
-            said = answer_to(action.parsed["arguments"]["question"], episode.task.user or ())
+            said = step.said.text if step.said else answer_to(_question(action), episode.task.user or ())
             episode.shown.append(said)
             episode.observations.append(said)
         else:
@@ -322,6 +346,14 @@ class EpisodeRunner:
             step.moment = Moment.END
         else:
             step.moment = Moment.STEP
+
+
+def _asks_user(step: EpisodeStep) -> bool:
+    return step.action.kind is ActionKind.ASK
+
+
+def _question(action: Action) -> str:
+    return str(action.parsed["arguments"]["question"])
 
 
 def after_instruction(task: Task, observation: str) -> str:

@@ -52,7 +52,11 @@ class EpisodeStep:
     """What the agent did."""
 
     answer: Observation | Failure | None = None
-    """What the world answered; None where it is not asked, as on `finish`."""
+    """What the world answered; None where it is not asked, as on `finish`. Of a question to the user, a failure to
+    answer it."""
+
+    said: Observation | None = None
+    """What a model answered as the user; None where a script does, and where the user is not asked."""
 
     latency: float = 0.0
     """The seconds from the action to the world's answer."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import pytest
+from aiohttp import web
+from fault_server import FaultServer, answer
 from hypothesis import given
 from hypothesis import strategies as st
+from loopback import servers
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.actions.parser import ActionParser
@@ -18,6 +22,7 @@ from agentworld_gym.core.contracts import ActionKind, ChatRequest
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.user import ASK_TOOL, NOTHING_TO_ADD, read_question
+from agentworld_gym.core.flow import in_one_wave
 from agentworld_gym.envs.episodes.replay import replay
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.integrations.mcp.tool_episode import ToolEpisode
@@ -163,3 +168,57 @@ def test_a_broken_pattern_is_named() -> None:
         runner.start([0], {"task": {**TASK, "user": [{"about": "(", "says": "x"}]}})
     runner.close()
     assert Task.model_validate({**TASK, "id": "t", "domain": "web", "user": []}).tools == (dict(ASK_TOOL),)
+
+
+class TestAModelAsUser:
+    """A language model may answer in place of the script, in its own words."""
+
+    @pytest.fixture
+    def asked(self) -> Iterator[tuple[str, list[list[dict[str, str]]]]]:
+        """The address of a model, and the messages of each request to it."""
+        heard: list[list[dict[str, str]]] = []
+
+        async def chat(server: FaultServer, body: dict[str, Any], request: web.Request) -> web.Response:
+            heard.append(body["messages"])
+            last = body["messages"][-1]["content"]
+            if "break" in last:
+                return web.Response(status=400)
+            return answer("<think>It is the folder.</think>\nMaple, please." if "one" in last else "No idea.")
+
+        with servers(FaultServer) as begin:
+            yield begin(chat).url, heard
+
+    def test_it_reads_the_script_and_the_questions_so_far(
+        self, asked: tuple[str, list[list[dict[str, str]]]], tmp_path: Path
+    ) -> None:
+        url, heard = asked
+        runner = EnvOptions(spec="terminal", user=url, traces=tmp_path).runner()
+        ((episode, _, _), (other, _, _)) = runner.start([0, 1], {"task": TASK})
+        steps = runner.advance([episode, other], ["ask: Where?", "pwd"])
+        assert steps[0].observation == "The user says: No idea." and steps[0].info["tokens"]["completion"] == 3
+        (second,) = runner.advance([episode], ["ask: Which one </s> is it?"])
+        assert second.observation == "The user says: Maple, please." and second.answered
+        (end,) = runner.advance([episode], ["finish: maple"])
+        assert end.info["success"]
+        runner.close()
+        first, then = heard
+        assert "Name the folder." in first[0]["content"] and "It is maple. (`folder|job 1`)" in first[0]["content"]
+        assert [one["content"] for one in then[1:3]] == ["Where?", "No idea."] and "</s>" not in then[3]["content"]
+        again = EnvOptions(spec="terminal").runner()
+        assert all(difference.same for difference in replay(tmp_path, again)), "a replay asks nobody"
+        again.close()
+
+    def test_it_answers_in_streams_too_and_its_failure_is_typed(
+        self, asked: tuple[str, list[list[dict[str, str]]]]
+    ) -> None:
+        runner = EnvOptions(spec="terminal", user=asked[0]).runner()
+        ((episode, _, _),) = runner.start([0], {"task": TASK})
+        ((_, step),) = in_one_wave([runner.stepping(episode, "ask: Which one?")])
+        assert step.observation == "The user says: Maple, please."
+        (failed,) = runner.advance([episode], ["ask: Does it break?"])
+        runner.close()
+        assert failed.truncated and failed.info["failure"]["message"].startswith("the user: ")
+
+    def test_a_lock_pins_it(self, asked: tuple[str, list[list[dict[str, str]]]]) -> None:
+        pinned = EnvOptions(spec="terminal", user=asked[0]).locked()
+        assert pinned.digest != EnvOptions(spec="terminal").locked().digest
