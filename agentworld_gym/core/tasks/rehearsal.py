@@ -130,16 +130,16 @@ class Rehearsal:
                 if not calm.do(action):
                     raise Unfit(f"the expert cannot do {action}\n{calm.machine.observation}")
                 for steps in self._ways(stage, action, faults):
-                    trial = stage.fork()
-                    if all(trial.do(step) for step in steps) and (
-                        trial.machine.observation == calm.machine.observation
-                        or (trial.shows_like(calm) and _apart(calm.machine, trial.machine, rules) <= apart)
+                    kept = stage.fork()  # Most actions succeed, and a copy that nobody plays on costs little.
+                    if all(stage.do(step) for step in steps) and (
+                        stage.machine.observation == calm.machine.observation
+                        or (stage.shows_like(calm) and _apart(calm.machine, stage.machine, rules) <= apart)
                     ):
+                        kept.machine.close()
                         break
-                    trial.machine.close()
+                    stage.take(kept)
                 else:
                     return None
-                stage.take(trial)
                 done += steps
             if not all(self._holds(stage, check) for check in self.draft.success):
                 return None

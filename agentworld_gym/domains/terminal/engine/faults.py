@@ -38,6 +38,7 @@ class FaultyTerminal(RestorableMachine[TerminalMachine]):
         self._withheld: str | None = None
         self._older: TerminalMachine | None = None
         self._asked: CommandEntry | None = None
+        self._texts: dict[str, str] | None = None
         for path in machine.files():
             if controls.strikes("permission-denied", path):
                 machine.protect(path)
@@ -50,7 +51,10 @@ class FaultyTerminal(RestorableMachine[TerminalMachine]):
         """Type keys and return a capture of the screen, with the faults that strike."""
         self._asked = self._machine.entered(self._observation, keys)
         readable = isinstance(keys, list | tuple) and all(isinstance(entry, Mapping) for entry in keys)
-        self._observation = self._act(keys) if self._controls and readable else self._machine.act(keys)
+        if self._controls and readable:
+            self._observation = self._act(keys)
+        else:
+            self._texts, self._observation = None, self._machine.act(keys)
         return self._observation
 
     def state(self) -> dict[str, Scalar]:
@@ -89,7 +93,7 @@ class FaultyTerminal(RestorableMachine[TerminalMachine]):
         twin._calls, twin._failed, twin._withheld = kept["calls"], frozenset(kept["failed"]), kept["withheld"]
         twin._older = None if kept["older"] is None else TerminalMachine.of_fields(kept["older"])
         twin._asked = None if kept["asked"] is None else CommandEntry(*kept["asked"])
-        twin._observation = kept["observation"]
+        twin._observation, twin._texts = kept["observation"], None
         return twin
 
     def _part_from(self, system: TerminalMachine) -> None:
@@ -111,6 +115,7 @@ class FaultyTerminal(RestorableMachine[TerminalMachine]):
             return self._wait(typed)
         line = typed[:-1]
         if self._machine.running or not typed.endswith("\n") or not line.isprintable() or not line.strip():
+            self._texts = None
             return self._machine.act(keys)
         self._calls += 1
         return self._enter(keys, line)
@@ -137,14 +142,15 @@ class FaultyTerminal(RestorableMachine[TerminalMachine]):
         if line not in self._failed and controls.strikes("intermittent-errors", call):
             self._failed |= {line}
             return self._screen_with(typed, BUSY)
+        # Files are read from the machine: a copy makes an interpreter of its own when it is first asked for something.
+        files = self._machine.files() if self._texts is None else self._texts
         before = self._machine.fork()
-        files = before.files()
         output = self._machine.act(keys)
-        present = self._machine.files()
+        present = self._texts = self._machine.files()
         changed = sorted(path for path in files.keys() & present.keys() if files[path] != present[path])
         if refused := [path for path in changed if not before.modes().get(path, 0o644) & 0o200]:
             self._machine.close()
-            self._system = before
+            self._system, self._texts = before, files
             return self._screen_with(typed, *(f"bash: {path}: Permission denied" for path in refused))
         made = sorted(present.keys() - files.keys())
         if self._machine.running:
@@ -163,6 +169,7 @@ class FaultyTerminal(RestorableMachine[TerminalMachine]):
         if moved or not long or line in self._failed or not self._controls.strikes("partial-failure", self._calls):
             return None
         self._failed |= {line}
+        self._texts = None
         lines = present[long[0]].splitlines(keepends=True)
         self._machine.write(long[0], "".join(lines[: len(lines) // 2]))
         return long[0]
