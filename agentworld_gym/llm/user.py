@@ -36,7 +36,8 @@ class ModelUser:
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> from agentworld_gym.core.flow import in_one_wave
     >>> from agentworld_gym.llm.generators import ScriptedGenerator
-    >>> task = Task(id="t", domain="terminal", instruction="Name it.", user=[{"about": "name", "says": "It is maple."}])
+    >>> task = Task(id="t", domain="terminal", instruction="Name it.", user=[{"about": "name", "says": "It is maple."}],
+    ...             success=[{"answer": {"equals": "maple"}}])
     >>> user = ModelUser(load_spec("terminal"), ScriptedGenerator(lambda request: "Maple, please."))
     >>> in_one_wave([user.answering(task, (), "Which name?")])[0].text
     'The user says: Maple, please.'

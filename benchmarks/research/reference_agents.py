@@ -1,14 +1,13 @@
-"""The table of reference agents: what anybody's figure of `agentworld eval agent` can be read against.
+"""The table of reference agents, by domain and level: what anybody's figure of `agentworld eval agent` is read against.
 
-    python benchmarks/research/reference_agents.py --out runs/reference  # expert, menu and nothing, grounded and tiny
-    python benchmarks/research/reference_agents.py --out runs/reference --agents expert --worlds tiny --tasks 20
-    python benchmarks/research/reference_agents.py --out runs/reference --worlds grounded --levels 4 5 --tasks 15
-    python benchmarks/research/ppo.py --seeds 0 --no-twin --save runs/ppo  # the PPO of the demo, for longer
-    python benchmarks/research/reference_agents.py --out runs/reference --agents runs/ppo/ppo-0.zip --domains terminal
+    agentworld eval agent --agent expert --tasks 100 --seed 602131 --out runs/expert.json  # levels 1 to 3
+    agentworld eval agent --agent expert --tasks 30 --level 4 --level 5 --seed 602131 --out runs/expert-45.json
+    agentworld eval agent --agent menu --tasks 30 --seed 602131 --world tiny --out runs/menu-tiny.json
+    python benchmarks/research/ppo.py --seeds 0 --no-twin --save runs/ppo  # the PPO of the demo
+    agentworld eval agent --agent runs/ppo/ppo-0.zip --tasks 100 --seed 602131 --out runs/ppo.json
+    python benchmarks/research/reference_agents.py runs/expert.json runs/expert-45.json runs/menu-tiny.json runs/ppo.json
 
-At levels 4 and 5 `menu` draws from all actions that such a task lists, which are too many for menus of vectors, and so
-for PPO. Each agent, world and level is a result of its own in the folder, beside its episodes, so that a run that was
-stopped goes on with the same command.
+Results of one agent in one world share a column.
 """
 
 from __future__ import annotations
@@ -16,53 +15,44 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from agentworld_gym.core.registration import all_domains
-from agentworld_gym.evaluation.agent import Setup, evaluate_agent
-from agentworld_gym.evaluation.results.agent import AgentCell
+from agentworld_gym.evaluation.results.agent import AgentCell, AgentResult
+
+Column = tuple[str, str]
+"""An agent and a world."""
 
 
-def shown(cell: AgentCell) -> str:
-    """A cell of the table: success with its interval, score, and steps."""
-    if cell.success is None or cell.score is None:
+def shown(cell: AgentCell | None) -> str:
+    """A cell of the table: success with its 95 % interval, the mean score where it is another, and the mean steps."""
+    if cell is None or cell.success is None or cell.score is None:
         return "–"
     share = cell.success
+    score = f", {cell.score:.2f}" if abs(cell.score - share.share) >= 0.005 else ""
     lost = f", {cell.unscored} not scored" if cell.unscored else ""
-    return f"{share.share:.2f} ({share.low:.2f} to {share.high:.2f}), {cell.score:.2f}, {cell.steps:.1f}{lost}"
+    return f"{share.share:.2f} ({share.low:.2f} to {share.high:.2f}){score}, {cell.steps:.1f} steps{lost}"
+
+
+def columns_of(results: list[AgentResult]) -> dict[Column, dict[tuple[str, int], AgentCell]]:
+    """Return the cells of some results by column, domain and level."""
+    columns: dict[Column, dict[tuple[str, int], AgentCell]] = {}
+    for result in results:
+        for domain, of_domain in result.domains.items():
+            column = columns.setdefault((Path(result.agent).stem, of_domain.world), {})
+            column |= {(domain, int(level)): cell for level, cell in of_domain.levels.items()}
+    return columns
 
 
 def main() -> None:
-    """Play what is missing and print the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, help="the folder of the results")
-    parser.add_argument("--agents", nargs="+", default=["expert", "menu", "nothing"])
-    parser.add_argument("--worlds", nargs="+", default=["grounded", "tiny"])
-    parser.add_argument("--levels", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--domains", nargs="+", default=list(all_domains()))
-    parser.add_argument("--tasks", type=int, default=100, help="tasks of each domain and level")
-    parser.add_argument("--seed", type=int, default=602131)
-    asked = parser.parse_args()
-    asked.out.mkdir(parents=True, exist_ok=True)
-    print("| agent | world | domain | level | success, score, steps |\n|---|---|---|---|---|")
-    for agent in asked.agents:
-        for world in asked.worlds:
-            for level in asked.levels:
-                setup = Setup(
-                    agent=agent,
-                    options={},
-                    world=world,
-                    world_options={},
-                    domains=tuple(asked.domains),
-                    levels=(level,),
-                    families=(),
-                    split="test",
-                    seed=asked.seed,
-                    drawn=False,
-                )
-                name = f"{Path(agent).stem}-{world.replace('/', '-')}-{level}"
-                result = evaluate_agent(setup, asked.tasks, asked.out / f"{name}.episodes.jsonl")
-                result.write(asked.out / f"{name}.json")
-                for domain, cell in {**result.domains, "all": result.whole}.items():
-                    print(f"| `{agent}` | {world} | {domain} | {level} | {shown(cell)} |", flush=True)
+    parser.add_argument("results", type=Path, nargs="+", help="results of `agentworld eval agent`")
+    columns = columns_of([AgentResult.read(path) for path in parser.parse_args().results])
+    places = dict.fromkeys(place for cells in columns.values() for place in cells)
+    order = list(dict.fromkeys(domain for domain, _ in places))
+    print(f"| domain | level | {' | '.join(f'`{agent}`, {world}' for agent, world in columns)} |")
+    print("|---" * (2 + len(columns)) + "|")
+    for domain, level in sorted(places, key=lambda place: (order.index(place[0]), place[1])):
+        cells = " | ".join(shown(cells.get((domain, level))) for cells in columns.values())
+        print(f"| {domain} | {level} | {cells} |")
 
 
 if __name__ == "__main__":
