@@ -48,6 +48,7 @@ _ONLY_IN_LANGUAGE_WORLDS = {
     "form": "has a form",
     "retrieval": "is shown recorded steps",
     "guard": "is guarded",
+    "checks": "is checked",
 }
 
 _ELSEWHERE = {

@@ -174,6 +174,8 @@ def test_unknown_checks_are_refused_and_the_fingerprint_names_the_made_ones() ->
         language_world(Model(""), checks={"elments": False})
     digests = {language_world(Model(""), checks=checks).fingerprint.digest for checks in (None, {}, {"format": False})}
     assert len(digests) == 3
+    with pytest.raises(SpecError, match="only a language world is checked"):
+        make("AgentWorld/Terminal-v0", language={"checks": {}})
 
 
 @pytest.mark.parametrize("domain", ["terminal", "mcp", "search", "swe", "web", "android", "desktop"])
