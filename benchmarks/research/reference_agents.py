@@ -5,8 +5,7 @@
     agentworld eval agent --agent menu --tasks 30 --seed 602131 --world tiny --out runs/menu-tiny.json
     python benchmarks/research/ppo.py --seeds 0 --no-twin --save runs/ppo  # the PPO of the demo
     agentworld eval agent --agent runs/ppo/ppo-0.zip --tasks 100 --seed 602131 --out runs/ppo.json
-    python benchmarks/research/reference_agents.py runs/expert.json runs/expert-45.json runs/menu-tiny.json
-runs/ppo.json
+    python benchmarks/research/reference_agents.py runs/*.json
 
 Results of one agent in one world share a column.
 """

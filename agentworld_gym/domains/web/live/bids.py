@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agentworld_gym.core.actions.browser_calls import bid
 from agentworld_gym.core.screens.node import ScreenNode
+from agentworld_gym.domains.web.actions import bid
 from agentworld_gym.domains.web.screen_texts import read
 
 _ROLES = {"img": "image"}
