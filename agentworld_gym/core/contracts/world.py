@@ -108,7 +108,7 @@ class Scarce(Protocol):
 
 
 @runtime_checkable
-class Instructing(Session, Protocol):
+class Instructing(Protocol):
     """A session whose world may tell what the agent is asked to do in it."""
 
     @property

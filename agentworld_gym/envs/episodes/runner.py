@@ -153,8 +153,8 @@ class EpisodeRunner:
                     begun.session.close()
                 kind = _ERRORS.get(session.kind, AgentWorldError)
                 raise kind(f"the world of {self.spec.id} cannot begin task {task.id}: {session.message}")
-            if isinstance(session, Instructing) and session.instruction is not None:
-                task = task.model_copy(update={"instruction": session.instruction})
+            if (asked := _asked_by(session)) is not None:
+                task = task.model_copy(update={"instruction": asked})
             observation = after_instruction(task, session.observation)
             first = observation
             if isinstance(session, Translated):
@@ -386,3 +386,8 @@ def _copied(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     except TypeError:
         tools_again = copy.deepcopy([dict(tool) for tool in tools])
     return tools_again
+
+
+def _asked_by(session: object) -> str | None:
+    """Return what the world of a session tells the agent to do; None where it leaves that to the task."""
+    return session.instruction if isinstance(session, Instructing) else None
