@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
-from ipaddress import ip_address
-from pathlib import Path
 
-from agentworld_gym.base.errors import AgentWorldError, MissingFile, SpecError, install
-from agentworld_gym.base.fingerprint import installed
+from agentworld_gym.base.errors import AgentWorldError, install
 from agentworld_gym.core.engines import EngineError, InexactFork, Span
-from agentworld_gym.domains.web.engine.chromium.driver import chromium_version, find_chromium
-from agentworld_gym.domains.web.live import miniwob
-from agentworld_gym.domains.web.live.browsers import LiveBrowsers
-from agentworld_gym.domains.web.live.config import SITE, SiteConfig, origin_of
-from agentworld_gym.domains.web.live.gate import Streams
-from agentworld_gym.domains.web.live.page_folder import PageFolder
-from agentworld_gym.domains.web.live.server import DIALER, SiteServer
+from agentworld_gym.domains.web.engine.chromium.driver import find_chromium
+from agentworld_gym.domains.web.live.config import SiteConfig
 from agentworld_gym.domains.web.live.session import SiteSession
-from agentworld_gym.kit.live import Confinement, LiveEngine, LiveMachine, LiveSession, LiveSource
+from agentworld_gym.domains.web.live.site import Site
+from agentworld_gym.kit.live import LiveEngine, LiveMachine, LiveSession, LiveSource
 
 DOMAIN = "web"
 """The domain of sites."""
@@ -41,114 +30,25 @@ def open_live(source: LiveSource) -> SiteEngine:
     find_chromium()
     if find_spec("playwright") is None:
         raise AgentWorldError(f"live sites need Playwright: {install('live-web')}")
-    return SiteEngine(config, source.file, source.folder)
+    return SiteEngine(Site(config, source.file, source.folder))
 
 
 class SiteEngine(LiveEngine[SiteConfig]):
     """Starts browser contexts on one site.
 
     Args:
-        config: The site.
-        file: Where the configuration stands, for errors.
-        folder: The folder from which its paths count.
+        site: The site, which is closed with the engine.
     """
 
     splits = True
 
-    def __init__(self, config: SiteConfig, file: str, folder: Path) -> None:
-        self.file = file
-        self.confinement: Confinement | None = None
-        self.pages: PageFolder | None = None
-        self.address = config.open
-        self.scripts = config.episode
-        if config.miniwob is not None:
-            self.address = SITE + miniwob.path_of(config.miniwob)
-            self.scripts = miniwob.SCRIPTS
-            self.pages = PageFolder(miniwob.pages())
-        elif config.folder is not None:
-            place = (folder / Path(config.folder).expanduser()).resolve()
-            if not place.is_dir():
-                raise MissingFile(place, "a folder with the pages of the site", kind="folder", key="folder")
-            self.pages = PageFolder(place)
-        commands = {"command": config.command, "reset.command": getattr(config.reset, "command", None)}
-        if any(commands.values()):
-            # The hosts under `network` are those of the browser.
-            confined = config.model_copy(update={"network": config.network is True})
-            self.confinement = Confinement(confined, file, folder)
-            for key, words in commands.items():
-                if words:
-                    self.confinement.show(words, key)
-            if config.command is not None:
-                self.confinement.show([sys.executable, str(DIALER)])
-        host, _ = config.origin
-        if not (config.allows(host) or self.pages is not None or config.command is not None):
-            raise SpecError(file, "network", config.network, f"true, or [{host}], the host of the site")
-        self._browsers: LiveBrowsers | None = None
-        self._starting = threading.Lock()
-        self.verified = ""
-        """What the request that verifies resets was answered with at first, where all episodes share the site."""
-        self.playing: LiveSession | None = None
-        """The session whose episode reset the site last, where all episodes share it."""
-        super().__init__(config)
-
-    @property
-    def offers(self) -> bool:
-        """Whether the elements of a page are told as the actions that can be done."""
-        return self.scripts is not None if self.config.offers is None else self.config.offers
-
-    @property
-    def browsers(self) -> LiveBrowsers:
-        """The browsers.
-
-        Raises:
-            EngineError: Chromium or Playwright is missing, or Playwright does not start.
-        """
-        with self._starting:
-            if self._browsers is not None and self._browsers.broken:
-                self._browsers.close()
-                self._browsers = None
-            if self._browsers is None:
-                self._browsers = LiveBrowsers(self.config.limits, self.config.per_browser)
-            return self._browsers
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        super().__init__(site.config)
 
     def open_session(self) -> SiteSession:
         """Open a context."""
-        return SiteSession(self)
-
-    def parts(self) -> Mapping[str, str]:
-        """Return the versions of what decides what a page shows."""
-        found = {"browser": f"Chromium {chromium_version()}", "driver": f"Playwright {installed('playwright')}"}
-        if self.config.miniwob is None:
-            return found
-        return {"pages": f"{self.config.miniwob} of MiniWoB++ {installed('miniwob')}", **found}
-
-    async def dial(self, host: str, port: int, server: SiteServer | None) -> Streams:
-        """Connect to a port of a host for a page.
-
-        Args:
-            host: The host.
-            port: The port.
-            server: The server of the session, where it has one.
-
-        Raises:
-            PermissionError: The host may not be reached.
-            OSError: It cannot be reached.
-        """
-        if (host, port) == origin_of(self.address):
-            if server is not None:
-                link = await asyncio.get_running_loop().run_in_executor(None, server.connect)
-                return await asyncio.open_connection(sock=link)
-            if self.pages is not None:
-                return await asyncio.open_connection("127.0.0.1", self.pages.port)
-            return await asyncio.open_connection(host, port)
-        if not self.config.reaches(host):
-            raise PermissionError(f"{host} does not stand under network")
-        streams = await asyncio.open_connection(host, port)
-        # Where all hosts are allowed, no name may lead an agent into a private network.
-        if self.config.network is True and not is_public(streams[1].get_extra_info("peername")[0]):
-            streams[1].close()
-            raise PermissionError(f"{host} lies in a private network")
-        return streams
+        return SiteSession(self.site)
 
     def copy(self, session: LiveSession) -> LiveSession | None:
         """Return None: a site is not copied, and an episode has to be played again.
@@ -163,14 +63,7 @@ class SiteEngine(LiveEngine[SiteConfig]):
     def close(self) -> None:
         """End all sessions, browsers and servers."""
         super().close()
-        with self._starting:
-            browsers, self._browsers = self._browsers, None
-        if browsers is not None:
-            browsers.close()
-        if self.pages is not None:
-            self.pages.close()
-        if self.confinement is not None:
-            self.confinement.close()
+        self.site.close()
 
 
 class SiteMachine(LiveMachine):
@@ -209,12 +102,3 @@ class SiteMachine(LiveMachine):
 
 
 SiteEngine.machine = SiteMachine
-
-
-def is_public(address: str) -> bool:
-    """Return whether an address lies outside of private networks.
-
-    >>> is_public("127.0.0.1"), is_public("93.184.215.14")
-    (False, True)
-    """
-    return ip_address(address.partition("%")[0]).is_global

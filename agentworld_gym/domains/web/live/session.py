@@ -25,13 +25,12 @@ from agentworld_gym.domains.web.live.elements import actions_on, named_actions
 from agentworld_gym.domains.web.live.gate import Gate, Streams
 from agentworld_gym.domains.web.live.requests import Answer, ask, read_request
 from agentworld_gym.domains.web.live.server import SiteServer
+from agentworld_gym.domains.web.live.site import Site
 from agentworld_gym.domains.web.screen_texts import read
 from agentworld_gym.kit.live import LiveAbout, LiveSession, LiveStart
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
-
-    from agentworld_gym.domains.web.live.engine import SiteEngine
 
 Result = TypeVar("Result")
 
@@ -61,14 +60,14 @@ class SiteSession(LiveSession):
     """A context that plays one episode.
 
     Args:
-        engine: The engine.
+        site: The site.
 
     Raises:
         EngineError: No context can be opened.
     """
 
-    def __init__(self, engine: SiteEngine) -> None:
-        self._engine, self._config = engine, engine.config
+    def __init__(self, site: Site) -> None:
+        self._site, self._config = site, site.config
         self._server: SiteServer | None = None
         self._gate: Gate | None = None
         self._home: LiveBrowser | None = None
@@ -80,10 +79,10 @@ class SiteSession(LiveSession):
         self._snapshot = self._text = ""
         try:
             if self._config.command is not None:
-                assert engine.confinement is not None
-                self._server = SiteServer(self._config, engine.confinement)
+                assert site.confinement is not None
+                self._server = SiteServer(self._config, site.confinement)
                 self._verified = self._verification()
-            self._browsers = engine.browsers
+            self._browsers = site.browsers
             self._run(self._open(), self._config.limits.start_seconds)
         except BaseException:
             self.close()
@@ -119,23 +118,23 @@ class SiteSession(LiveSession):
 
     async def _dial(self, host: str, port: int) -> Streams:
         try:
-            return await self._engine.dial(host, port, self._server)
+            return await self._site.dial(host, port, self._server)
         except EngineError as error:  # The server of the site ended, which the session finds by itself.
             raise ConnectionRefusedError(str(error)) from error
 
     def about(self) -> LiveAbout:
         """Return the versions of the browser, and the page that an episode begins with."""
-        engine = self._engine
-        told: dict[str, Any] = {"state": {"open": engine.address}}
-        if engine.scripts is None:
+        site = self._site
+        told: dict[str, Any] = {"state": {"open": site.address}}
+        if site.scripts is None:
             try:
-                self._run(self._begun(engine.address, None), self._config.limits.start_seconds)
+                self._run(self._begun(site.address, None), self._config.limits.start_seconds)
                 told["first_observation"] = self._text
-                told["menu"] = () if engine.offers else (*named_actions(read(self._text)), "finish")
+                told["menu"] = () if site.offers else (*named_actions(read(self._text)), "finish")
             finally:
                 self._spent = self._server is not None  # It was asked for a page, which it may remember.
                 self._run(self._fresh(), self._config.limits.start_seconds)
-        return LiveAbout(engine.parts(), told)
+        return LiveAbout(site.parts(), told)
 
     async def _fresh(self) -> None:
         """Open another context in place of this one."""
@@ -146,7 +145,7 @@ class SiteSession(LiveSession):
         """Reset the site, make the requests of a task, and open the page."""
         wanted = validated(_State, dict(start.state), "task state")
         if self._config.shared:
-            self._engine.playing = self
+            self._site.playing = self
             self._reset_site()
         for number, line in enumerate(wanted.requests):
             answer = self._asked(line)
@@ -154,7 +153,7 @@ class SiteSession(LiveSession):
                 expected = f"a request that succeeds; the site answers {answer.status} {answer.text[:300]!r}"
                 raise SpecError("task state", f"requests.{number}", line, expected)
         seed = split_seed(start.split, start.seed) if wanted.seed is None else wanted.seed
-        address = read_request(wanted.open, self._engine.address).url if wanted.open else self._engine.address
+        address = read_request(wanted.open, self._site.address).url if wanted.open else self._site.address
         self.verdict = None
         self._run(self._begun(address, seed), self._config.limits.start_seconds)
         return self._text
@@ -167,7 +166,7 @@ class SiteSession(LiveSession):
         await browser.begin(address)
         page = browser.tab.page
         self._page, self._address = page, page.url
-        scripts = self._engine.scripts
+        scripts = self._site.scripts
         if scripts is not None and seed is not None:
             if scripts.begin is not None:
                 number = miniwob.page_seed(seed) if self._config.miniwob is not None else seed
@@ -180,7 +179,7 @@ class SiteSession(LiveSession):
 
     def act(self, action: Any) -> str:
         """Answer a call of a tool, or several. Once the page has ended its episode, nothing happens any more."""
-        if self._config.shared and self._engine.playing is not self:
+        if self._config.shared and self._site.playing is not self:
             raise SystemLost("another episode has reset this site since, which all of them share")
         if self.verdict is not None and self.verdict.over:
             self.verdict = Verdict(0.0, self.verdict.terminated, self.verdict.truncated, self.verdict.success)
@@ -193,7 +192,7 @@ class SiteSession(LiveSession):
         browser = self._browser
         if browser is None:
             raise EngineError("the episode has not begun")
-        if self._engine.scripts is not None and any(_names(one) == SCRIPTS for one in _calls(action)):
+        if self._site.scripts is not None and any(_names(one) == SCRIPTS for one in _calls(action)):
             self._text = NO_SCRIPTS
         else:
             browser.seen = None
@@ -201,8 +200,8 @@ class SiteSession(LiveSession):
             self._text = await act(browser, action)
             await browser.have_tab()
         await self._look()
-        if self._engine.scripts is not None:
-            self.verdict = await self._judged(self._engine.scripts.verdict)
+        if self._site.scripts is not None:
+            self.verdict = await self._judged(self._site.scripts.verdict)
 
     async def _look(self) -> None:
         """Take in the page as it is, whatever of it the answer shows, so that its references are always the same."""
@@ -214,7 +213,7 @@ class SiteSession(LiveSession):
             self._snapshot = browser.seen or ""
         else:
             self._snapshot = ""
-        if self._engine.offers:
+        if self._site.offers:
             nodes = read(f"### Snapshot\n{self._snapshot}")
             self.offers = actions_on(nodes, self.instruction or "")
 
@@ -269,7 +268,7 @@ class SiteSession(LiveSession):
     def inspect(self, command: str) -> Inspection:
         """Send the request of a check, with the cookies of the browser."""
         try:
-            request = read_request(command, self._engine.address)
+            request = read_request(command, self._site.address)
         except ValueError as error:
             raise SpecError("task success", "run", command, str(error)) from error
         answer = self._asked(command, self._run(self._cookies(request.url), self._config.limits.step_seconds))
@@ -288,8 +287,8 @@ class SiteSession(LiveSession):
             SystemLost: It cannot be reached.
             SystemLate: It does not answer in time.
         """
-        engine, request = self._engine, read_request(line, self._engine.address)
-        own = self._server is not None and origin_of(request.url) == origin_of(engine.address)
+        site, request = self._site, read_request(line, self._site.address)
+        own = self._server is not None and origin_of(request.url) == origin_of(site.address)
         connect = self._server.connect if self._server is not None and own else None
         return ask(request, self._config.limits.step_seconds, cookies, connect)
 
@@ -299,7 +298,7 @@ class SiteSession(LiveSession):
         Raises:
             EngineError: It is not.
         """
-        reset, engine = self._config.reset, self._engine
+        reset, site = self._config.reset, self._site
         assert reset is not None and not isinstance(reset, str)
         if isinstance(reset, CommandReset):
             self._command(reset.command)
@@ -310,8 +309,8 @@ class SiteSession(LiveSession):
                 raise EngineError(f"the site cannot be reset: {reset.request} is answered by {told}")
         shown = self._verification()
         if self._server is None:  # The first reset of a shared site shows what the others have to.
-            engine.verified = engine.verified or shown
-        first = engine.verified if self._server is None else self._verified
+            site.verified = site.verified or shown
+        first = site.verified if self._server is None else self._verified
         if shown != first:
             raise EngineError(
                 f"the reset did not bring the site back: {reset.verify} is answered by {shown[:300]!r}, "
@@ -324,7 +323,7 @@ class SiteSession(LiveSession):
         if verify is None:
             return ""
         answer = self._asked(verify)
-        return self._engine.masks.without(f"{answer.status} {answer.text}")
+        return self._site.masks.without(f"{answer.status} {answer.text}")
 
     def reset(self) -> bool:
         """Reset the server of this session and open a fresh context, where the configuration says how; a server that
@@ -338,7 +337,7 @@ class SiteSession(LiveSession):
         return True
 
     def _command(self, words: tuple[str, ...]) -> None:
-        confinement = self._engine.confinement
+        confinement = self._site.confinement
         assert confinement is not None
         try:
             done = subprocess.run(

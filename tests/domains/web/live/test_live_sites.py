@@ -114,7 +114,7 @@ def shared(shop: Shop) -> Iterator[SiteEngine]:
 def served(**keys: Any) -> Iterator[SiteEngine]:
     engine = open_live(LiveSource.of({"ahead": 0, "settle_seconds": 0.05, **keys}))
     yield engine
-    browsers = engine._browsers
+    browsers = engine.site._browsers
     engine.close()
     assert browsers is None or not browsers._all
 
