@@ -2,7 +2,8 @@
 
 A session is a function of the seed and its number alone, so that any number of workers gives the same bytes, and a
 recording that was interrupted, even by a kill, goes on where it stopped. Sessions that may have ended their process are
-played again in one of their own; what ends that one too is left out. The workers may be on other machines.
+played again in one of their own, up to three times; what ends that one too is left out. The workers may be on other
+machines.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.agents.collect.config import CollectConfig
-from agentworld_gym.agents.collect.recorder import AHEAD, Recorder
+from agentworld_gym.agents.collect.recorder import AHEAD, TRIES, Recorder
 from agentworld_gym.base.documents.json_lines import JsonlWriter
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.process.elsewhere import Elsewhere
@@ -254,8 +255,12 @@ def _under_way(workers: int, at_a_time: int) -> int:
 
 def _survivors(setting: _Setting, numbers: Iterable[int]) -> Generator[list[dict[str, Any] | None], None, None]:
     """Play sessions in a process that they may end, one after the other, and yield the rows of those that do not."""
-    numbers = list(numbers)
-    for number, played in zip(numbers, outlived(partial(_record, setting, 1), numbers), strict=True):
+    numbers, play = list(numbers), partial(_record, setting, 1)
+    for number, first in zip(numbers, outlived(play, numbers), strict=True):
+        played = first
+        for _ in range(TRIES - 1):  # Somebody else may have ended that process too.
+            if isinstance(played, WorkerDied):
+                [played] = outlived(play, [number])
         if isinstance(played, WorkerDied):
             logger.warning("session %d is left out, because it ended the process that played it: %s", number, played)
             yield [None]
