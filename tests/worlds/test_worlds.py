@@ -191,7 +191,7 @@ def test_every_kind_of_world_keeps_the_contract(tmp_path):
 
 @pytest.mark.parametrize("handle", ["", "nothing", "vllm:", "http:", "recorded:", "record:x", "record:+grounded"])
 def test_a_handle_that_names_no_world_says_what_does(handle):
-    with pytest.raises(WorldNotConfigured, match=r"grounded, chromium \(Web\), tiny, vllm:MODEL"):
+    with pytest.raises(WorldNotConfigured, match=r"chromium \(Web\), tiny, vllm:MODEL"):
         open_world(handle, WorldOptions(load_spec("terminal")))
 
 

@@ -409,7 +409,9 @@ def test_no_template_is_left_unused_or_unfinished() -> None:
     for path in folder.rglob("*.j2"):
         assert path.read_text(encoding="utf-8").strip()
     used = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.j2"))
-    used += "".join(f"'{name}'" for name in (*TEMPLATES.values(), FEW_SHOTS, EPISODE, "shared/turn.j2"))
+    used += "".join(
+        f"'{name}'" for name in (*TEMPLATES.values(), FEW_SHOTS, EPISODE, "shared/turn.j2", "shared/user.j2")
+    )
     for path in (folder / "shared").glob("*.j2"):
         assert f"'shared/{path.name}'" in used
 

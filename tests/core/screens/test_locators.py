@@ -75,7 +75,7 @@ def clock(order, alarms):
     return screen("TextView|Alarms", *(element for row in rows for element in row))
 
 
-register_world("phone", lambda options: ScriptedWorld(phone))
+register_world("locators_phone", lambda options: ScriptedWorld(phone))
 
 OPEN = '{"action_type": "click", "index": @{TextView \'Clock\'}}'
 FLIP = '{"action_type": "click", "index": @{Switch after \'6:30\'}}'
@@ -203,7 +203,7 @@ def test_a_stand_in_is_an_action_that_can_be_read():
 
 
 def test_a_menu_offers_what_is_on_the_screen_and_keeps_to_the_last_screen_after_an_error():
-    env = make("AgentWorld/Android-v0", world="phone")
+    env = make("AgentWorld/Android-v0", world="locators_phone")
     env.reset(seed=0, options={"task": {**ALARM, "id": "x"}})
     assert env.menu == ('{"action_type": "click", "index": 1}', None, None, HOME, WAIT, "finish")
     env.step(WAIT)
@@ -214,7 +214,7 @@ def test_a_menu_offers_what_is_on_the_screen_and_keeps_to_the_last_screen_after_
 
 
 def test_members_of_a_vector_have_menus_of_their_own():
-    envs = gym.make_vec("AgentWorld/Android-v0", num_envs=2, world="phone").unwrapped
+    envs = gym.make_vec("AgentWorld/Android-v0", num_envs=2, world="locators_phone").unwrapped
     envs.reset(seed=0, options={"task": ALARM})
     envs.step([OPEN.replace("@{TextView 'Clock'}", "1"), WAIT])
     assert [menu[0] is None for menu in envs.menus] == [True, False]
@@ -223,7 +223,7 @@ def test_members_of_a_vector_have_menus_of_their_own():
 
 def test_masks_follow_the_screen():
     sb3 = pytest.importorskip("agentworld_gym.integrations.sb3.vec_env")
-    env = sb3.MenuEnv(gym.make("AgentWorld/Android-v0", world="phone"))
+    env = sb3.MenuEnv(gym.make("AgentWorld/Android-v0", world="locators_phone"))
     first, _ = env.reset(options={"task": ALARM})
     assert env.action_masks()[:6].tolist() == [True, False, False, True, True, True]
     second, *_ = env.step(0)
@@ -237,7 +237,7 @@ def test_masks_follow_the_screen():
 
 def test_a_menu_with_nothing_on_offer_offers_finish():
     sb3 = pytest.importorskip("agentworld_gym.integrations.sb3.vec_env")
-    env = sb3.MenuEnv(gym.make("AgentWorld/Android-v0", world="phone"))
+    env = sb3.MenuEnv(gym.make("AgentWorld/Android-v0", world="locators_phone"))
     env.reset(options={"task": {**ALARM, "menu": [FLIP, OTHER]}})
     assert env.action_masks()[:2].tolist() == [True, False]
     assert env.step(1)[2]
@@ -354,7 +354,7 @@ def test_a_probe_that_cannot_be_read_scores_nothing():
 
 
 def test_an_environment_follows_an_expert():
-    env = make("AgentWorld/Android-v0", world="phone")
+    env = make("AgentWorld/Android-v0", world="locators_phone")
     env.reset(seed=0, options={"task": {**ALARM}})
     *_, terminated, _, info = follow(env, expert_policy(env.task))
     assert terminated and info["success"] and env.episode.actions[-1] == "finish"
