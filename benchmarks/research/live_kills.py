@@ -1,6 +1,6 @@
 """Live systems that are killed in the middle of waves: members fail alone, and nothing is left after close.
 
-    python benchmarks/research/live_kills.py ENV CONFIG ACTION [--members 8] [--kills 100]
+    python benchmarks/research/live_kills.py ENV CONFIG ACTION [--members 8] [--kills 100] [--root]
 
 Before each wave one process of a session is killed with SIGKILL, drawn at random among all that the sessions started:
 the sandbox, the server, or what it started. The table counts the kills, the members that failed beside the one that was
@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument("action")
     parser.add_argument("--members", type=int, default=8)
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--root", action="store_true", help="kill the first process of a session alone")
     asked = parser.parse_args()
     domain = find_domain(asked.env)
     if domain is None:
@@ -45,7 +46,8 @@ def main() -> None:
     began = time.perf_counter()
     while kills < asked.kills:
         hit = rng.randrange(asked.members)
-        family = [pid for root in machines[hit].pids for pid in family_of(root)]
+        roots = machines[hit].pids
+        family = list(roots[:1]) if asked.root else [pid for root in roots for pid in family_of(root)]
         if family:
             with suppress(ProcessLookupError):
                 os.kill(rng.choice(family), signal.SIGKILL)
