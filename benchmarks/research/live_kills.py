@@ -1,6 +1,6 @@
 """Live systems that are killed in the middle of waves and recordings: members fail alone, and nothing is left.
 
-    python benchmarks/research/live_kills.py ENV CONFIG --action ACTION [--members 8] [--kills 100]
+    python benchmarks/research/live_kills.py ENV CONFIG --action ACTION [--members 8] [--kills 100] [--root]
     python benchmarks/research/live_kills.py ENV CONFIG --collect 200 [--workers 2] [--kills 100]
 
 Processes are killed with SIGKILL, drawn at random among all that the sessions started: the sandbox, the server, or what
@@ -59,6 +59,7 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=8)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--root", action="store_true", help="kill the first process of a session alone, in waves")
     asked = parser.parse_args()
     world = f"live:{os.path.abspath(asked.config)}"
     with tempfile.TemporaryDirectory() as own:
@@ -67,7 +68,7 @@ def main() -> None:
         if asked.collect:
             _recording(asked.env, world, asked.collect, asked.workers, asked.kills)
         elif asked.action:
-            _waves(asked.env, world, asked.action, asked.members, asked.kills)
+            _waves(asked.env, world, asked.action, asked.members, asked.kills, asked.root)
         else:
             parser.error("--action for waves, or --collect")
         until = time.monotonic() + 10
@@ -76,7 +77,7 @@ def main() -> None:
         print(f"left: {len(left)} processes, {len(list(Path(own).glob('agentworld-live-*')))} folders")
 
 
-def _waves(env: str, world: str, action: str, members: int, kills: int) -> None:
+def _waves(env: str, world: str, action: str, members: int, kills: int, root: bool) -> None:
     domain, rng = find_domain(env), random.Random(0)
     name = "AgentWorld/Custom-v0" if domain is None else domain.env_id
     live = world.removeprefix("live:")
@@ -95,7 +96,7 @@ def _waves(env: str, world: str, action: str, members: int, kills: int) -> None:
         if done + spare < kills:
             hit = rng.randrange(members)
             episode = episodes[hit]
-            family = [] if id(episode) in struck or episode.over else _family(episode)
+            family = [] if id(episode) in struck or episode.over else _family(episode)[: 1 if root else None]
             if rng.random() < SPARE:
                 played = {pid for one in episodes for pid in _family(one)}
                 if waits := [pid for pid in _processes() if pid not in played]:

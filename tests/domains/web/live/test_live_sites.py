@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -344,44 +345,42 @@ def test_without_chromium_or_playwright_it_is_said_what_to_install(monkeypatch: 
         open_live(LiveSource.of(live))
 
 
-class TestMiniWoB:
-    """The pages of the package `miniwob`."""
+@pytest.fixture(scope="module")
+def miniwob() -> Iterator[Any]:
+    if find_spec("miniwob") is None:
+        pytest.skip("needs the package miniwob")
+    live = {"miniwob": "click-button", "ahead": 0, "settle_seconds": 0.02}
+    env = gym.make("AgentWorld/WebMenu-v0", world="live", live=live)
+    yield env
+    env.close()
 
-    @pytest.fixture(scope="class")
-    def env(self) -> Iterator[Any]:
-        from importlib.util import find_spec
 
-        if find_spec("miniwob") is None:
-            pytest.skip("needs the package miniwob")
-        live = {"miniwob": "click-button", "ahead": 0, "settle_seconds": 0.02}
-        env = gym.make("AgentWorld/WebMenu-v0", world="live", live=live)
-        yield env
-        env.close()
+def test_a_seed_of_miniwob_is_an_episode_and_the_reward_is_the_pages(miniwob: Any) -> None:
+    _, first = miniwob.reset(seed=3)
+    _, again = miniwob.reset(seed=3)
+    assert first["text"] == again["text"] and first["instruction"].startswith("Click on the ")
+    asked = first["instruction"].split('"')[1]
+    right = [
+        place for place, action in enumerate(miniwob.get_wrapper_attr("menu").actions) if f'"{asked} button"' in action
+    ]
+    _, reward, terminated, _, info = miniwob.step(right[0])
+    assert (reward, terminated, info["is_success"]) == (1.0, True, True)
+    miniwob.reset(seed=3)
+    wrong = [
+        p for p, action in enumerate(miniwob.get_wrapper_attr("menu").actions) if " button" in action and p not in right
+    ]
+    _, reward, terminated, _, info = miniwob.step(wrong[0])
+    assert (reward, terminated, info["is_success"]) == (-1.0, True, False)
 
-    def test_a_seed_is_an_episode_and_the_reward_is_the_pages(self, env: Any) -> None:
-        _, first = env.reset(seed=3)
-        _, again = env.reset(seed=3)
-        assert first["text"] == again["text"] and first["instruction"].startswith("Click on the ")
-        asked = first["instruction"].split('"')[1]
-        right = [
-            place for place, action in enumerate(env.get_wrapper_attr("menu").actions) if f'"{asked} button"' in action
-        ]
-        _, reward, terminated, _, info = env.step(right[0])
-        assert (reward, terminated, info["is_success"]) == (1.0, True, True)
-        env.reset(seed=3)
-        wrong = [
-            p for p, action in enumerate(env.get_wrapper_attr("menu").actions) if " button" in action and p not in right
-        ]
-        _, reward, terminated, _, info = env.step(wrong[0])
-        assert (reward, terminated, info["is_success"]) == (-1.0, True, False)
 
-    def test_splits_share_no_episode(self, env: Any) -> None:
-        texts = set()
-        for split in ("train", "test"):
-            env.unwrapped.runner.world.tasks.draw_from(split)
-            texts.add(env.reset(seed=3)[1]["text"])
-        assert len(texts) == 2
+def test_splits_of_miniwob_share_no_episode(miniwob: Any) -> None:
+    texts = set()
+    for split in ("train", "test"):
+        miniwob.unwrapped.runner.world.tasks.draw_from(split)
+        texts.add(miniwob.reset(seed=3)[1]["text"])
+    assert len(texts) == 2
 
-    def test_an_unknown_task_is_refused(self, env: Any) -> None:
-        with pytest.raises(MissingFile, match="a task of MiniWoB"):
-            open_live(LiveSource.of({"miniwob": "click-nothing"}))
+
+def test_an_unknown_task_of_miniwob_is_refused(miniwob: Any) -> None:
+    with pytest.raises(MissingFile, match="a task of MiniWoB"):
+        open_live(LiveSource.of({"miniwob": "click-nothing"}))
