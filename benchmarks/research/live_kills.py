@@ -39,8 +39,8 @@ from agentworld_gym.llm.rows.row_reading import read_rows
 RATE = 0.33
 """How many kills there are in the time of one session; a session is given up after three."""
 
-PATIENCE = 20
-"""How many waves behind the last kill an episode may end."""
+PATIENCE = 8
+"""How many waves behind its kill an episode may end; one that goes on may be hit again after that."""
 
 SPARE = 0.2
 """The share of the kills that hit a session which plays no episode."""
@@ -84,7 +84,7 @@ def _waves(env: str, world: str, action: str, members: int, kills: int, root: bo
     envs = gym.make_vec(f"agentworld_gym:{name}", members, live=live, reading="exact", max_steps=10**6)
     envs.reset(seed=0)
     runner = envs.unwrapped
-    struck: dict[int, int] = {}  # the number of the member by the episode that was hit
+    struck: dict[int, int] = {}  # the wave by the episode that was hit in it
     kept = []  # so that no two episodes have the same number
     done = spare = ended = others = waves = 0
     waiting: set[int] = set()
@@ -96,7 +96,8 @@ def _waves(env: str, world: str, action: str, members: int, kills: int, root: bo
         if done + spare < kills:
             hit = rng.randrange(members)
             episode = episodes[hit]
-            family = [] if id(episode) in struck or episode.over else _family(episode)[: 1 if root else None]
+            fresh = waves - struck.get(id(episode), -PATIENCE) >= PATIENCE
+            family = _family(episode)[: 1 if root else None] if fresh and not episode.over else []
             if rng.random() < SPARE:
                 played = {pid for one in episodes for pid in _family(one)}
                 if waits := [pid for pid in _processes() if pid not in played]:
@@ -104,7 +105,7 @@ def _waves(env: str, world: str, action: str, members: int, kills: int, root: bo
                     spare += 1
             elif family:
                 kept.append(episode)
-                struck[id(episode)] = hit
+                struck[id(episode)] = waves
                 waiting.add(id(episode))
                 kill = _killer(rng.choice(family))
                 done, last = done + 1, waves
