@@ -75,9 +75,7 @@ class DesktopRefusals(Refusals, DesktopExplorer):
             lambda t: f"subprocess.Popen([{t.names.word!r}, {t.names.file!r}])",
         ),
         "helper without its program": (
-            lambda t: t.where_none(
-                "table-cell", f"CalcTools.set_cell_values(new_values=[{t._number()!r}], range='B2')"
-            ),
+            lambda t: t.where_none("table-cell", f"CalcTools.set_cell_values(['{t.names.number}'], 'B2')"),
             lambda t: t.where_none("table-cell", "CalcTools.save()"),
             lambda t: t.where_none("document-web", "BrowserTools.back()"),
             lambda t: t.where_none("document-web", "BrowserTools.reload()"),

@@ -31,9 +31,8 @@ class _Attempts(Refusals):
         super().__init__(task, rng)
         self._final: list[str] = []
 
-    def see(self, action: str, observation: str) -> None:
-        """Remember what an answer showed, and which calls can be made only once."""
-        super().see(action, observation)
+    def note(self, action: str, observation: str) -> None:
+        """Remember a call that can be made only once."""
         found = _CALLED.search(action)
         if found is not None and found[1].startswith(FINAL) and '"error"' not in observation:
             self._final.append(action)
@@ -132,6 +131,11 @@ class _Attempts(Refusals):
 class ToolRefusals(_Attempts, ToolExplorer):
     """Attempts at the servers of a scenario."""
 
+    def see(self, action: str, observation: str) -> None:
+        """Remember what an answer showed."""
+        super().see(action, observation)
+        self.note(action, observation)
+
     def tool(self) -> tuple[str, Mapping[str, Any], dict[str, Any]]:
         """Draw a tool, its schema, and arguments that it admits."""
         name = self.rng.choice(sorted(self._tools))
@@ -140,6 +144,11 @@ class ToolRefusals(_Attempts, ToolExplorer):
 
 class SchemaRefusals(_Attempts, SchemaExplorer):
     """Attempts at any other server."""
+
+    def see(self, action: str, observation: str) -> None:
+        """Remember what an answer showed."""
+        super().see(action, observation)
+        self.note(action, observation)
 
     def tool(self) -> tuple[str, Mapping[str, Any], dict[str, Any]]:
         """Draw a tool, its schema, and arguments that it admits."""
