@@ -1,11 +1,11 @@
 """The table of reference agents, by domain and level: what anybody's figure of `agentworld eval agent` is read against.
 
     agentworld eval agent --agent expert --tasks 100 --seed 602131 --out runs/expert.json  # levels 1 to 3
-    agentworld eval agent --agent expert --tasks 30 --level 4 --level 5 --seed 602131 --out runs/expert-45.json
+    agentworld eval agent --agent expert --tasks 15 --level 4 --seed 602131 --out runs/expert-4.json
     agentworld eval agent --agent menu --tasks 30 --seed 602131 --world tiny --out runs/menu-tiny.json
     python benchmarks/research/ppo.py --seeds 0 --no-twin --save runs/ppo  # the PPO of the demo
     agentworld eval agent --agent runs/ppo/ppo-0.zip --tasks 100 --seed 602131 --out runs/ppo.json
-    python benchmarks/research/reference_agents.py runs/expert.json runs/expert-45.json runs/menu-tiny.json runs/ppo.json
+    python benchmarks/research/reference_agents.py runs/expert.json runs/expert-4.json runs/menu-tiny.json runs/ppo.json
 
 Results of one agent in one world share a column.
 """
