@@ -14,7 +14,6 @@ import browsergym.core.env
 import browsergym.miniwob
 import gymnasium as gym
 
-
 TRIES = 20
 """How often an action is tried that BrowserGym gives up after its half a second, as it does on a busy machine."""
 
