@@ -82,8 +82,8 @@ class SiteConfig(LiveConfig):
     """A task of MiniWoB++, such as `click-test`; the package `miniwob` has its pages."""
 
     reset: Literal["restart"] | RequestReset | CommandReset | None = None
-    """How the site goes back to its start: a request, or a command; without one, a `command` is started again and
-    nothing is done about a site behind a URL."""
+    """How the site goes back to its start: a request, a command, or `restart`, which is that of a `command` without
+    any. Without one nothing is done about a site behind a URL."""
 
     episode: EpisodeScripts | None = None
     """How a page that pays for steps and ends its episodes itself does so."""
@@ -119,13 +119,15 @@ class SiteConfig(LiveConfig):
 
     @model_validator(mode="before")
     @classmethod
-    def _one_episode(cls, data: Any) -> Any:
-        """Play one episode at a time where all of them share a server that is reset for each; there are two sessions
-        while an environment goes from one to the next.
+    def _resets(cls, data: Any) -> Any:
+        """Start a command again where nothing else is said. Play one episode at a time where all of them share a server
+        that is reset for each; there are two sessions while an environment goes from one to the next.
         """
-        if isinstance(data, dict) and data.get("reset") is not None and data.get("command") is None:
-            return {**data, "sessions": 2, "ahead": 0, "forks": False}
-        return data
+        if not isinstance(data, dict):
+            return data
+        if data.get("command") is not None:
+            return {"reset": "restart", **data}
+        return data if data.get("reset") is None else {**data, "sessions": 2, "ahead": 0, "forks": False}
 
     @property
     def shared(self) -> bool:

@@ -329,7 +329,7 @@ class SiteSession(LiveSession):
         """Reset the server of this session and open a fresh context, where the configuration says how; a server that
         all episodes share is reset when the next one begins.
         """
-        if self._server is None or self._config.reset in (None, "restart"):
+        if self._server is None or self._config.reset == "restart":
             return False
         self._reset_site()
         self.verdict = self.offers = self.instruction = None

@@ -135,7 +135,7 @@ class ChromiumTab:
 
     async def wait_for_error_page(self) -> None:
         """Wait for the browser's own page about a URL that cannot be reached."""
-        for _ in range(40):
+        for _ in range(200):
             if self.page.url.startswith("chrome-error:"):
                 break
             await asyncio.sleep(0.05)
