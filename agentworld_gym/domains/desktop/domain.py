@@ -23,6 +23,7 @@ DOMAIN = Domain(
     official_name="os",
     engine=f"{__name__}:open_engine",
     libraries=("bashkit", "jinja2", "lxml"),
+    live="agentworld_gym.domains.desktop.live:open_live",
     versions="agentworld_gym.kit.tables.database:sqlite_version",
     scenarios=("web",),
     content_words="agentworld_gym.domains.desktop.tasks.vocabulary:content_words",

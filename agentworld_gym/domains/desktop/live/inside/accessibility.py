@@ -1,0 +1,187 @@
+"""Reads the accessible elements of all programs, as the bus of AT-SPI tells them.
+
+All questions about the elements of one level are asked at once, so that a screen takes a few round trips.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_A11Y = "org.a11y.atspi."
+_ROOT = "/org/a11y/atspi/accessible/root"
+_SHOWING = 25
+_STATES = {
+    4: "checked",
+    7: "editable",
+    8: "enabled",
+    11: "focusable",
+    12: "focused",
+    20: "pressed",
+    23: "selected",
+    24: "sensitive",
+    _SHOWING: "showing",
+}
+"""The numbers of the states that are told."""
+
+_MOST_ELEMENTS = 3000
+_MOST_CHILDREN = 400
+_MOST_CHARS = 4000
+_PATIENCE_MS = 3000
+"""How long a program may take to answer; the elements of one that hangs are not told."""
+
+Question = tuple[str, str, str, str, Any]
+"""The bus name and the path of an element, an interface, a method, and its arguments."""
+
+
+class Accessibility:
+    """The bus of AT-SPI.
+
+    Raises:
+        Exception: There is none.
+    """
+
+    def __init__(self) -> None:
+        from gi.repository import Gio, GLib
+
+        self._gio, self._glib = Gio, GLib
+        session = Gio.bus_get_sync(Gio.BusType.SESSION, None)
+        session.set_exit_on_close(False)
+        on = GLib.Variant("(ssv)", ("org.a11y.Status", "IsEnabled", GLib.Variant("b", True)))
+        place = "/org/a11y/bus"
+        session.call_sync("org.a11y.Bus", place, "org.freedesktop.DBus.Properties", "Set", on, None, 0, 20_000, None)
+        told = session.call_sync("org.a11y.Bus", place, "org.a11y.Bus", "GetAddress", None, None, 0, 20_000, None)
+        kind = Gio.DBusConnectionFlags
+        self._bus = Gio.DBusConnection.new_for_address_sync(
+            told.unpack()[0], kind.AUTHENTICATION_CLIENT | kind.MESSAGE_BUS_CONNECTION, None, None
+        )
+        for event in ("object:children-changed", "object:state-changed", "object:property-change", "window:create"):
+            self._one("org.a11y.atspi.Registry", "/org/a11y/atspi/registry", "Registry", "RegisterEvent", (event,))
+
+    @property
+    def alive(self) -> bool:
+        """Whether the bus is there."""
+        return not self._bus.is_closed()
+
+    def elements(self) -> list[dict[str, Any]]:
+        """Return the elements on the screen, each after the one that holds it.
+
+        Each has `role`, `name`, `description`, `text`, `states`, `box` (x, y, width, height), `above` (the place of the
+        element that holds it, -1 for none) and `pid`.
+        """
+        (programs,) = self._ask([("org.a11y.atspi.Registry", _ROOT, "Accessible", "GetChildren", None)])
+        programs = sorted(programs or [])
+        asked = [("org.freedesktop.DBus", "/", "", "GetConnectionUnixProcessID", (name,)) for name, _ in programs]
+        pids = dict(zip([name for name, _ in programs], self._ask(asked), strict=True))
+        tops = self._ask([(name, path, "Accessible", "GetChildren", None) for name, path in programs])
+        level = [(name, path, -1) for children in tops for name, path in children or () if pids.get(name)]
+        found: list[dict[str, Any]] = []
+        children: dict[int, list[int]] = {-1: []}
+        while level and len(found) < _MOST_ELEMENTS:
+            level = self._level(level, pids, found, children)
+        return _in_order(found, children)
+
+    def _level(
+        self,
+        level: Sequence[tuple[str, str, int]],
+        pids: dict[str, int],
+        found: list[dict[str, Any]],
+        children: dict[int, list[int]],
+    ) -> list[tuple[str, str, int]]:
+        """Read the elements of one level, and return those of the next one."""
+        states = self._ask([(name, path, "Accessible", "GetState", None) for name, path, _ in level])
+        shown = [
+            (*one, _named(bits))
+            for one, bits in zip(level, states, strict=True)
+            if bits and bits[_SHOWING // 32] >> _SHOWING % 32 & 1
+        ]
+        every = (
+            ("Accessible", "GetRoleName", None),
+            ("Properties", "Get", ("Accessible", "Name")),
+            ("Properties", "Get", ("Accessible", "Description")),
+            ("Component", "GetExtents", (0,)),
+            ("Accessible", "GetInterfaces", None),
+            ("Accessible", "GetChildren", None),
+        )
+        told = self._ask([(name, path, *question) for name, path, _, _ in shown for question in every])
+        below: list[tuple[str, str, int]] = []
+        texts: list[tuple[int, Question]] = []
+        for number, (name, path, above, named) in enumerate(shown):
+            role, label, description, box, kinds, parts = told[number * len(every) : (number + 1) * len(every)]
+            if role is None or box is None:
+                continue
+            place = len(found)
+            one = {"role": role.replace(" ", "-"), "name": label or "", "description": description or "", "text": ""}
+            found.append({**one, "states": named, "box": list(box), "above": above, "pid": pids[name]})
+            children[place] = []
+            children[above].append(place)
+            if "org.a11y.atspi.Text" in (kinds or ()):
+                texts.append((place, (name, path, "Text", "GetText", (0, _MOST_CHARS))))
+            elif "org.a11y.atspi.Value" in (kinds or ()):
+                texts.append((place, (name, path, "Properties", "Get", ("Value", "CurrentValue"))))
+            below += [(bus, child, place) for bus, child in (parts or ())[:_MOST_CHILDREN]]
+        for (place, question), text in zip(texts, self._ask([one for _, one in texts]), strict=True):
+            is_number = question[3] == "Get"
+            found[place]["text"] = ("" if text is None else f"{text:g}") if is_number else text or ""
+        return below
+
+    def _one(self, name: str, path: str, kind: str, method: str, arguments: Any) -> Any:
+        return self._ask([(name, path, kind, method, arguments)])[0]
+
+    def _ask(self, questions: Sequence[Question]) -> list[Any]:
+        """Return the answers to questions that are asked at once; None for one that fails."""
+        answers: list[Any] = [None] * len(questions)
+        left = len(questions)
+
+        def keep(place: int) -> Callable[..., None]:
+            def answered(bus: Any, result: Any) -> None:
+                nonlocal left
+                left -= 1
+                try:
+                    told = bus.call_finish(result)
+                    answers[place] = told.unpack()[0] if told.n_children() else None
+                except self._glib.Error:
+                    return
+
+            return answered
+
+        for place, (name, path, kind, method, arguments) in enumerate(questions):
+            interface = _INTERFACES.get(kind, _A11Y + kind)
+            self._bus.call(
+                name, path, interface, method, self._arguments(method, arguments), None, 0, _PATIENCE_MS, None, keep(place)
+            )
+        context, until = self._glib.MainContext.default(), time.monotonic() + 2 * _PATIENCE_MS / 1000
+        while left and time.monotonic() < until:
+            context.iteration(True)
+        return answers
+
+    def _arguments(self, method: str, given: Any) -> Any:
+        if given is None:
+            return None
+        if method == "Get":
+            return self._glib.Variant("(ss)", (_A11Y + given[0], given[1]))
+        return self._glib.Variant({"GetExtents": "(u)", "GetText": "(ii)"}.get(method, "(s)"), given)
+
+
+_INTERFACES = {"": "org.freedesktop.DBus", "Properties": "org.freedesktop.DBus.Properties"}
+
+
+def _named(bits: Sequence[int]) -> list[str]:
+    return [name for number, name in _STATES.items() if bits[number // 32] >> number % 32 & 1]
+
+
+def _in_order(found: list[dict[str, Any]], children: dict[int, list[int]]) -> list[dict[str, Any]]:
+    """Return the elements in the order of the tree, instead of level by level.
+
+    >>> flat = [{"name": "a", "above": -1}, {"name": "b", "above": -1}, {"name": "a1", "above": 0}]
+    >>> [one["name"] for one in _in_order(flat, {-1: [0, 1], 0: [2], 1: [], 2: []})]
+    ['a', 'a1', 'b']
+    """
+    order: list[int] = []
+    waiting = children[-1][::-1]
+    while waiting:
+        order.append(waiting.pop())
+        waiting += children[order[-1]][::-1]
+    place = {old: new for new, old in enumerate(order)}
+    return [{**found[old], "above": place.get(found[old]["above"], -1)} for old in order]
