@@ -64,67 +64,44 @@ class Accessibility:
         """Whether the bus is there."""
         return not self._bus.is_closed()
 
-    def elements(self) -> list[dict[str, Any]]:
+    def elements(self, with_menus: bool) -> list[dict[str, Any]]:
         """Return the elements on the screen, each after the one that holds it.
 
         Each has `role`, `name`, `description`, `text`, `states`, `box` (x, y, width, height), `above` (the place of the
         element that holds it, -1 for none) and `pid`.
+
+        Args:
+            with_menus: Whether a menu may be open; else nobody asks for their entries.
         """
         (programs,) = self._ask([("org.a11y.atspi.Registry", _ROOT, "Accessible", "GetChildren", None)])
         programs = sorted(programs or [])
         asked = [("org.freedesktop.DBus", "/", "", "GetConnectionUnixProcessID", (name,)) for name, _ in programs]
-        pids = dict(zip([name for name, _ in programs], self._ask(asked), strict=True))
-        tops = self._ask([(name, path, "Accessible", "GetChildren", None) for name, path in programs])
+        asked += [(name, path, "Accessible", "GetChildren", None) for name, path in programs]
+        told = self._ask(asked)
+        pids = dict(zip([name for name, _ in programs], told, strict=False))
+        tops = told[len(programs) :]
         level = [(name, path, -1) for children in tops for name, path in children or () if pids.get(name)]
         found: list[dict[str, Any]] = []
         children: dict[int, list[int]] = {-1: []}
         while level and len(found) < _MOST_ELEMENTS:
-            level = self._level(level, pids, found, children)
+            answers = self._ask([(name, path, *question) for name, path, _ in level for question in _QUESTIONS])
+            below: list[tuple[str, str, int]] = []
+            for number, (name, path, above) in enumerate(level):
+                told = answers[number * len(_QUESTIONS) : (number + 1) * len(_QUESTIONS)]
+                states, role, label, description, box, text, value, parts = told
+                if states is None or role is None or box is None or not states[0] >> _SHOWING & 1:
+                    continue
+                place = len(found)
+                text = text or ("" if value is None else f"{value:g}")
+                one = {"role": role.replace(" ", "-"), "name": label or "", "description": description or ""}
+                where = {"box": list(box), "above": above, "pid": pids[name]}
+                found.append({**one, "text": text, "states": _named(states[0]), **where})
+                children[place] = []
+                children[above].append(place)
+                if with_menus or role != "menu":
+                    below += [(bus, child, place) for bus, child in (parts or ())[:_MOST_CHILDREN]]
+            level = below
         return _in_order(found, children)
-
-    def _level(
-        self,
-        level: Sequence[tuple[str, str, int]],
-        pids: dict[str, int],
-        found: list[dict[str, Any]],
-        children: dict[int, list[int]],
-    ) -> list[tuple[str, str, int]]:
-        """Read the elements of one level, and return those of the next one."""
-        states = self._ask([(name, path, "Accessible", "GetState", None) for name, path, _ in level])
-        shown = [
-            (*one, _named(bits))
-            for one, bits in zip(level, states, strict=True)
-            if bits and bits[_SHOWING // 32] >> _SHOWING % 32 & 1
-        ]
-        every = (
-            ("Accessible", "GetRoleName", None),
-            ("Properties", "Get", ("Accessible", "Name")),
-            ("Properties", "Get", ("Accessible", "Description")),
-            ("Component", "GetExtents", (0,)),
-            ("Accessible", "GetInterfaces", None),
-            ("Accessible", "GetChildren", None),
-        )
-        told = self._ask([(name, path, *question) for name, path, _, _ in shown for question in every])
-        below: list[tuple[str, str, int]] = []
-        texts: list[tuple[int, Question]] = []
-        for number, (name, path, above, named) in enumerate(shown):
-            role, label, description, box, kinds, parts = told[number * len(every) : (number + 1) * len(every)]
-            if role is None or box is None:
-                continue
-            place = len(found)
-            one = {"role": role.replace(" ", "-"), "name": label or "", "description": description or "", "text": ""}
-            found.append({**one, "states": named, "box": list(box), "above": above, "pid": pids[name]})
-            children[place] = []
-            children[above].append(place)
-            if "org.a11y.atspi.Text" in (kinds or ()):
-                texts.append((place, (name, path, "Text", "GetText", (0, _MOST_CHARS))))
-            elif "org.a11y.atspi.Value" in (kinds or ()):
-                texts.append((place, (name, path, "Properties", "Get", ("Value", "CurrentValue"))))
-            below += [(bus, child, place) for bus, child in (parts or ())[:_MOST_CHILDREN]]
-        for (place, question), text in zip(texts, self._ask([one for _, one in texts]), strict=True):
-            is_number = question[3] == "Get"
-            found[place]["text"] = ("" if text is None else f"{text:g}") if is_number else text or ""
-        return below
 
     def _one(self, name: str, path: str, kind: str, method: str, arguments: Any) -> Any:
         return self._ask([(name, path, kind, method, arguments)])[0]
@@ -164,11 +141,23 @@ class Accessibility:
         return self._glib.Variant({"GetExtents": "(u)", "GetText": "(ii)"}.get(method, "(s)"), given)
 
 
+_QUESTIONS = (
+    ("Accessible", "GetState", None),
+    ("Accessible", "GetRoleName", None),
+    ("Properties", "Get", ("Accessible", "Name")),
+    ("Properties", "Get", ("Accessible", "Description")),
+    ("Component", "GetExtents", (0,)),
+    ("Text", "GetText", (0, _MOST_CHARS)),
+    ("Properties", "Get", ("Value", "CurrentValue")),
+    ("Accessible", "GetChildren", None),
+)
+"""What each element is asked; one that has no text refuses to tell it."""
+
 _INTERFACES = {"": "org.freedesktop.DBus", "Properties": "org.freedesktop.DBus.Properties"}
 
 
-def _named(bits: Sequence[int]) -> list[str]:
-    return [name for number, name in _STATES.items() if bits[number // 32] >> number % 32 & 1]
+def _named(bits: int) -> list[str]:
+    return [name for number, name in _STATES.items() if bits >> number & 1]
 
 
 def _in_order(found: list[dict[str, Any]], children: dict[int, list[int]]) -> list[dict[str, Any]]:

@@ -46,9 +46,6 @@ _FILES = {
   </keyboard>
   <mouse>
     <dragThreshold>4</dragThreshold>
-    <context name="Frame">
-      <mousebind button="Left" action="Press"><action name="Focus"/><action name="Raise"/></mousebind>
-    </context>
     <context name="Client">
       <mousebind button="Left" action="Press"><action name="Focus"/><action name="Raise"/></mousebind>
       <mousebind button="Right" action="Press"><action name="Focus"/><action name="Raise"/></mousebind>
@@ -192,9 +189,10 @@ class Desktop:
     def _make_ready(self) -> None:
         """Start the process of the next action ahead."""
         words = [sys.executable, "-s", "-m", "agentworld_gym.domains.desktop.live.inside.act"]
-        self._next = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        with (_PLACE / "act.log").open("wb") as log:
+            self._next = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
+            )
 
     def run(self, code: str, cwd: str, seconds: float) -> None:
         """Run the code of an action, which is stopped when its time is over."""
@@ -217,7 +215,9 @@ class Desktop:
         """Wait until the programs are at rest, and return the windows and the elements on the screen."""
         self.check()
         at_rest = self._rest(seconds)
-        told = {"windows": self.windows.stack(), "elements": self._elements.elements(), "at_rest": at_rest}
+        windows = self.windows.stack()
+        elements = self._elements.elements(any(window["popup"] for window in windows))
+        told = {"windows": windows, "elements": elements, "at_rest": at_rest}
         if self._next is None:
             self._make_ready()
         return told
