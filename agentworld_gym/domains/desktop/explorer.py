@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 from collections.abc import Callable, Iterator
 
 from agentworld_gym.agents.policies.exploring.base import ScreenExplorer
@@ -76,6 +77,8 @@ class DesktopExplorer(ScreenExplorer):
         super().__init__(task, rng)
         files = [str(path) for path in task.state.get("files", {})]
         self._files = [path for path in files if "/." not in path]
+        self._programs = task.state.get("programs")
+        """The programs of a live desktop; None on the grounded one."""
 
     def draft(self) -> str:
         """Draft one piece of code."""
@@ -127,6 +130,9 @@ class DesktopExplorer(ScreenExplorer):
 
     def helper(self) -> str:
         """Use a helper object if its program is open; otherwise start a program."""
+        if self._programs:
+            program = self.rng.choice(self._programs)
+            return f"subprocess.Popen({shlex.split(program) if isinstance(program, str) else [*program]!r})"
         cells = [node for node in self.nodes if node.role == "table-cell" and node.name.isalnum()]
         if cells:
             cell = self.rng.choice(cells).name

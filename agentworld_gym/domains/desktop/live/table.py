@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -44,6 +45,7 @@ _FIELDS = frozenset(("editable", "entry", "password-text", "spin-button", "termi
 """The roles that have a row without a name and a text."""
 
 _RENAMED = {"table-column-header": "column-header", "table-row-header": "row-header"}
+_TAGS = re.compile(r"<[^>]*>")
 _NO_BOX = -(1 << 31)
 _ESCAPES = str.maketrans({"\n": "\\n", "\t": "\\t", "\r": "\\r", "\N{OBJECT REPLACEMENT CHARACTER}": None})
 
@@ -117,12 +119,16 @@ def _is_shown(one: Mapping[str, Any], box: Box, home: int, windows: Sequence[_Wi
     if box[0] == _NO_BOX or box[2] <= 0 or box[3] <= 0:
         return False
     if role in _FRAMES:
-        return True
+        return role != "frame" or one["above"] < 0  # Qt calls borders within a window so.
     if role not in _ROLES and not role.endswith(_ENDS):
         return False
     if "enabled" not in states and "sensitive" not in states:
         return False
-    if not (one["name"] or one["text"] or one["description"]) and role not in _FIELDS and "editable" not in states:
+    if (
+        not (one["name"] + one["text"] + one["description"]).strip()
+        and role not in _FIELDS
+        and "editable" not in states
+    ):
         return False
     middle = _middle(box)
     at = next((number for number, window in enumerate(windows) if _holds(window.box, middle)), None)
@@ -141,7 +147,8 @@ def _row(one: Mapping[str, Any], box: Box) -> str:
         )
         if there
     ]
-    name = one["name"] or ("" if role in _FRAMES else one["description"])
+    # A GTK entry of a menu ends its name with the place of its shortcut.
+    name = one["name"].strip() or ("" if role in _FRAMES else _TAGS.sub("", one["description"]).strip())
     return _line(role, name, one["text"], ", ".join(told), box)
 
 

@@ -83,24 +83,31 @@ class Accessibility:
         level = [(name, path, -1) for children in tops for name, path in children or () if pids.get(name)]
         found: list[dict[str, Any]] = []
         children: dict[int, list[int]] = {-1: []}
+        texts: list[tuple[int, Question]] = []
         while level and len(found) < _MOST_ELEMENTS:
             answers = self._ask([(name, path, *question) for name, path, _ in level for question in _QUESTIONS])
             below: list[tuple[str, str, int]] = []
             for number, (name, path, above) in enumerate(level):
                 told = answers[number * len(_QUESTIONS) : (number + 1) * len(_QUESTIONS)]
-                states, role, label, description, box, text, value, parts = told
+                states, role, label, description, box, kinds, parts = told
                 if states is None or role is None or box is None or not states[0] >> _SHOWING & 1:
                     continue
                 place = len(found)
-                text = text or ("" if value is None else f"{value:g}")
-                one = {"role": role.replace(" ", "-"), "name": label or "", "description": description or ""}
+                role = role.replace(" ", "-")
+                one = {"role": role, "name": label or "", "description": description or "", "text": ""}
                 where = {"box": list(box), "above": above, "pid": pids[name]}
-                found.append({**one, "text": text, "states": _named(states[0]), **where})
+                found.append({**one, "states": _named(states[0]), **where})
+                if _A11Y + "Text" in (kinds or ()):
+                    texts.append((place, (name, path, "Text", "GetText", (0, -1))))
+                elif _A11Y + "Value" in (kinds or ()):
+                    texts.append((place, (name, path, "Properties", "Get", ("Value", "CurrentValue"))))
                 children[place] = []
                 children[above].append(place)
                 if with_menus or role != "menu":
                     below += [(bus, child, place) for bus, child in (parts or ())[:_MOST_CHILDREN]]
             level = below
+        for (place, _), text in zip(texts, self._ask([question for _, question in texts]), strict=True):
+            found[place]["text"] = f"{text:g}" if isinstance(text, float) else (text or "")[:_MOST_CHARS]
         return _in_order(found, children)
 
     def _one(self, name: str, path: str, kind: str, method: str, arguments: Any) -> Any:
@@ -126,7 +133,16 @@ class Accessibility:
         for place, (name, path, kind, method, arguments) in enumerate(questions):
             interface = _INTERFACES.get(kind, _A11Y + kind)
             self._bus.call(
-                name, path, interface, method, self._arguments(method, arguments), None, 0, _PATIENCE_MS, None, keep(place)
+                name,
+                path,
+                interface,
+                method,
+                self._arguments(method, arguments),
+                None,
+                0,
+                _PATIENCE_MS,
+                None,
+                keep(place),
             )
         context, until = self._glib.MainContext.default(), time.monotonic() + 2 * _PATIENCE_MS / 1000
         while left and time.monotonic() < until:
@@ -147,11 +163,10 @@ _QUESTIONS = (
     ("Properties", "Get", ("Accessible", "Name")),
     ("Properties", "Get", ("Accessible", "Description")),
     ("Component", "GetExtents", (0,)),
-    ("Text", "GetText", (0, _MOST_CHARS)),
-    ("Properties", "Get", ("Value", "CurrentValue")),
+    ("Accessible", "GetInterfaces", None),
     ("Accessible", "GetChildren", None),
 )
-"""What each element is asked; one that has no text refuses to tell it."""
+"""What each element is asked; those that have a text or a value are asked for it at the end."""
 
 _INTERFACES = {"": "org.freedesktop.DBus", "Properties": "org.freedesktop.DBus.Properties"}
 

@@ -189,10 +189,9 @@ class Desktop:
     def _make_ready(self) -> None:
         """Start the process of the next action ahead."""
         words = [sys.executable, "-s", "-m", "agentworld_gym.domains.desktop.live.inside.act"]
-        with (_PLACE / "act.log").open("wb") as log:
-            self._next = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True
-            )
+        self._next = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
 
     def run(self, code: str, cwd: str, seconds: float) -> None:
         """Run the code of an action, which is stopped when its time is over."""
