@@ -55,8 +55,12 @@ _FILES = {
       <mousebind button="Left" action="Drag"><action name="Move"/></mousebind>
       <mousebind button="Left" action="DoubleClick"><action name="ToggleMaximize"/></mousebind>
     </context>
-    <context name="Close"><mousebind button="Left" action="Click"><action name="Close"/></mousebind></context>
-    <context name="Maximize"><mousebind button="Left" action="Click"><action name="ToggleMaximize"/></mousebind></context>
+    <context name="Close">
+      <mousebind button="Left" action="Click"><action name="Close"/></mousebind>
+    </context>
+    <context name="Maximize">
+      <mousebind button="Left" action="Click"><action name="ToggleMaximize"/></mousebind>
+    </context>
   </mouse>
 </openbox_config>
 """,
@@ -121,9 +125,8 @@ class Desktop:
         self._make_ready()
 
     def _start(self, name: str, words: Sequence[str]) -> None:
-        log = open(_PLACE / f"{name}.log", "wb")  # noqa: SIM115: the process keeps it
-        self._parts[name] = subprocess.Popen([name, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        log.close()
+        with (_PLACE / f"{name}.log").open("wb") as log:
+            self._parts[name] = subprocess.Popen([name, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def _there(self, name: str, there: Callable[[], bool]) -> None:
         while not there():
