@@ -33,6 +33,8 @@ _SERVE = r"""
   printf '{{"lost": "ended: %s"}}\n' "$(tail -n 1 {place}/serve.log | tr -dc 'A-Za-z0-9 :._-')" >&$channel ) &
 exec {{channel}}</dev/null
 """
+_READING = 10.0
+"""How many seconds reading a screen may take on a busy machine."""
 _NOTHING = frozenset(("", "WAIT", "None", "pass"))
 _OWN = (f"{HOME}/.dbus/", f"{HOME}/.cache/", "/tmp/.X")
 """What the parts of a desktop write by themselves."""
@@ -75,9 +77,15 @@ class DesktopSession(LiveSession):
             raise
 
     def _ask(self, request: Mapping[str, Any], seconds: float) -> str:
-        """Return the table of the screen after a request."""
+        """Return the table of the screen after a request.
+
+        Args:
+            request: The request.
+            seconds: How long it may take beside a step.
+        """
         self._box.check()
-        told = self._line.ask({"wait": self._config.wait_seconds, **request}, seconds)
+        most = max(self._config.limits.step_seconds, self._config.wait_seconds)
+        told = self._line.ask({"wait": self._config.wait_seconds, "most": most, **request}, seconds + most + _READING)
         try:
             return table(told, (WIDTH, HEIGHT)) if "windows" in told else ""
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -85,11 +93,11 @@ class DesktopSession(LiveSession):
 
     def _open(self, programs: tuple[Program, ...]) -> str:
         most = self._config.limits.start_seconds
-        return self._ask({"do": "open", "programs": programs, "cwd": self._cwd, "seconds": most}, most + 10.0)
+        return self._ask({"do": "open", "programs": programs, "cwd": self._cwd, "seconds": most}, most)
 
     def about(self) -> LiveAbout:
         """Return what lies in the copy, and what a language world is told of it."""
-        programs = [" ".join(words) for words in self._config.programs]
+        programs = [shlex.join(words) for words in self._config.programs]
         state = {"programs": programs, "files": self._files.texts()}
         return LiveAbout(
             {"files": self._files.digest, "programs": ", ".join(programs)},
@@ -117,10 +125,10 @@ class DesktopSession(LiveSession):
     def act(self, action: Any) -> str:
         """Run code, and return the table of the screen once the programs are at rest."""
         if not isinstance(action, str) or action.strip() in _NOTHING:
-            return self._ask({"do": "look"}, self._config.limits.step_seconds)
+            return self._ask({"do": "look"}, 0.0)
         most = min(self._config.action_seconds, self._config.limits.step_seconds)
         request = {"do": "act", "code": action, "cwd": self._cwd, "seconds": most}
-        return self._ask(request, self._config.limits.step_seconds + self._config.wait_seconds)
+        return self._ask(request, 0.0)
 
     def state(self) -> dict[str, Scalar]:
         """Return every file by its path, folders, links, and permissions that are not usual."""

@@ -5,41 +5,58 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection
+from typing import NamedTuple
 
 _LOOK = 0.01
 """The seconds between two looks."""
 
 
-def rest(quiet: float, most: float, own: Collection[int] = ()) -> bool:
+class _Seen(NamedTuple):
+    turns: dict[str, str]
+    """How many turns each thread has had on a processor."""
+
+    waited: dict[str, float]
+    """How many seconds each has waited for one, while it could have run."""
+
+    runs: bool
+    """Whether one runs, or could."""
+
+
+def rest(quiet: float, wait: float, most: float, own: Collection[int] = ()) -> bool:
     """Wait until nothing has run for a time, and return whether that came to pass.
 
-    What computes, or waits for a processor, is not at rest: a busy machine makes the wait longer, and shows the same.
+    What computes, or waits for a processor, is not at rest.
 
     Args:
         quiet: How many seconds nothing may have run.
-        most: How many seconds are waited at most.
+        wait: How many seconds are waited at most, without those in which a program had to wait for a processor, so that
+            a busy machine shows what an idle one does.
+        most: How many seconds are waited in any case.
         own: The numbers of processes that do not count, beside this one and its parent.
 
     >>> import time; began = time.monotonic()
-    >>> rest(0.0, 0.05) in (True, False), time.monotonic() - began < 5
+    >>> rest(0.0, 0.05, 0.1) in (True, False), time.monotonic() - began < 5
     (True, True)
     """
     ignored = {1, os.getpid(), os.getppid(), *own}
     began = still = time.monotonic()
-    before = _turns(ignored)
+    first = before = _seen(ignored)
     while (now := time.monotonic()) - began < most:
         if now - still >= quiet:
             return True
+        starved = max((held - first.waited.get(thread, 0.0) for thread, held in before.waited.items()), default=0.0)
+        if now - began - starved > wait:
+            return False
         time.sleep(_LOOK)
-        after = _turns(ignored)
-        if after is None or after != before:
-            still, before = time.monotonic(), after
+        after = _seen(ignored)
+        if after.runs or after.turns != before.turns:
+            still = time.monotonic()
+        before = after
     return False
 
 
-def _turns(ignored: Collection[int]) -> dict[str, str] | None:
-    """Return how many turns each thread has had on a processor; None while one runs or waits for its turn."""
-    turns = {}
+def _seen(ignored: Collection[int]) -> _Seen:
+    turns, waited, runs = dict[str, str](), dict[str, float](), False
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) in ignored:
             continue
@@ -51,10 +68,10 @@ def _turns(ignored: Collection[int]) -> dict[str, str] | None:
             place = f"/proc/{name}/task/{thread}"
             try:
                 with open(f"{place}/stat", "rb") as file:
-                    if file.read().rpartition(b") ")[2][:1] in b"RD":
-                        return None
+                    runs = runs or file.read().rpartition(b") ")[2][:1] in b"RD"
                 with open(f"{place}/schedstat", encoding="ascii") as file:
-                    turns[thread] = file.read()
-            except OSError:  # It has ended meanwhile.
+                    _, delay, turns[thread] = file.read().split()
+                    waited[thread] = int(delay) / 1e9
+            except (OSError, ValueError):  # It has ended meanwhile.
                 continue
-    return turns
+    return _Seen(turns, waited, runs)

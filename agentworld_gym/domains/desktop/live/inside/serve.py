@@ -26,13 +26,18 @@ _PLACE = Path("/dev/shm/desktop")
 _QUIET = 0.1
 """How many seconds nothing may run before the screen is read."""
 
+_START = 5.0
+"""How many seconds a program has to come to rest after its start."""
+
 _LOOK = 0.05
 
 _LAST_WORDS = 400
 
+_GTK = "[Settings]\ngtk-cursor-blink=0\ngtk-enable-animations=0\ngtk-recent-files-enabled=0\n"
+
 _FILES = {
-    "xdg/gtk-3.0/settings.ini": "[Settings]\ngtk-cursor-blink=0\ngtk-enable-animations=0\n",
-    "xdg/gtk-4.0/settings.ini": "[Settings]\ngtk-cursor-blink=0\ngtk-enable-animations=0\n",
+    "xdg/gtk-3.0/settings.ini": _GTK,
+    "xdg/gtk-4.0/settings.ini": _GTK,
     "gtkrc-2.0": "gtk-cursor-blink = 0\n",
     "openbox.xml": """<?xml version="1.0" encoding="UTF-8"?>
 <openbox_config xmlns="http://openbox.org/3.4/rc">
@@ -111,16 +116,17 @@ class Desktop:
         (_PLACE / "run").mkdir(mode=0o700)
         os.environ.update(_VARIABLES)
         screen = "{}x{}x24".format(*size)
-        self._start("Xvfb", [":0", "-screen", "0", screen, "-nolisten", "tcp", "-noreset", "-dpi", "96"])
+        # With the network of the machine, an abstract socket would be that of all sessions.
+        self._start("Xvfb", f":0 -screen 0 {screen} -nolisten tcp -nolisten local -noreset -dpi 96".split())
         self._there("Xvfb", Path("/tmp/.X11-unix/X0").exists)
         self._start("dbus-daemon", ["--session", "--nofork", "--nosyslog", f"--address=unix:path={_PLACE}/run/bus"])
         self._there("dbus-daemon", (_PLACE / "run" / "bus").exists)
         self._start("openbox", ["--config-file", str(_PLACE / "openbox.xml"), "--sm-disable"])
         self.windows, self._elements = Windows(), Accessibility()
         self._own = {os.getpid(), os.getppid()}
-        self._rest(5.0)
-        self._own |= _numbers()
         self._next: subprocess.Popen[bytes] | None = None
+        self._rest(_START, 4 * _START)
+        self._own |= _numbers()
         self._clicked = 0.0
         self._make_ready()
 
@@ -148,9 +154,8 @@ class Desktop:
         if hasattr(self, "_elements") and not self._elements.alive:
             raise Lost("the bus of AT-SPI ended")
 
-    def _rest(self, most: float) -> bool:
-        spare = getattr(self, "_next", None)
-        return rest(_QUIET, most, () if spare is None else (spare.pid,))
+    def _rest(self, wait: float, most: float) -> bool:
+        return rest(_QUIET, wait, most, () if self._next is None else (self._next.pid,))
 
     def open(self, programs: Sequence[Sequence[str]], cwd: str, seconds: float) -> None:
         """End all programs, and start others, one after the other.
@@ -163,7 +168,7 @@ class Desktop:
                 os.kill(pid, signal.SIGKILL)
             except OSError:
                 continue
-        self._rest(1.0)
+        self._rest(_START, 4 * _START)
         until = time.monotonic() + seconds
         for number, words in enumerate(programs):
             before = self.windows.managed()
@@ -187,7 +192,7 @@ class Desktop:
                     why = "showed no window" if process.poll() is None else f"ended with status {process.returncode}"
                     raise Failed(f"programs.{number} {' '.join(words)!r} {why}" + (f": {said}" if said else ""))
                 time.sleep(_LOOK)
-            self._rest(5.0)
+            self._rest(_START, max(until - time.monotonic(), _START))
 
     def _make_ready(self) -> None:
         """Start the process of the next action ahead."""
@@ -213,10 +218,10 @@ class Desktop:
             process.wait()
         self._next, self._clicked = None, time.monotonic()
 
-    def screen(self, seconds: float) -> dict[str, Any]:
+    def screen(self, wait: float, most: float) -> dict[str, Any]:
         """Wait until the programs are at rest, and return the windows and the elements on the screen."""
         self.check()
-        at_rest = self._rest(seconds)
+        at_rest = self._rest(wait, most)
         windows = self.windows.stack()
         elements = self._elements.elements(any(window["popup"] for window in windows))
         told = {"windows": windows, "elements": elements, "at_rest": at_rest}
@@ -236,7 +241,7 @@ def answer(desktop: Desktop | None, asked: Mapping[str, Any]) -> tuple[Desktop |
         Lost: The desktop cannot go on.
         Failed: It did not work.
     """
-    what = asked["do"]
+    what, began = asked["do"], time.monotonic()
     if what == "start":
         return Desktop(asked["size"], asked["seconds"]), {}
     if desktop is None:
@@ -246,7 +251,7 @@ def answer(desktop: Desktop | None, asked: Mapping[str, Any]) -> tuple[Desktop |
         desktop.open(asked["programs"], asked["cwd"], asked["seconds"])
     elif what == "act":
         desktop.run(asked["code"], asked["cwd"], asked["seconds"])
-    return desktop, desktop.screen(asked["wait"])
+    return desktop, desktop.screen(asked["wait"], max(asked["most"] - time.monotonic() + began, asked["wait"]))
 
 
 def main() -> None:
