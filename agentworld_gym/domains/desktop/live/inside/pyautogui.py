@@ -141,6 +141,7 @@ class _Device:
             first, last = self._display.display.info.min_keycode, self._display.display.info.max_keycode
             held = self._display.get_keyboard_mapping(first, last - first + 1)
             self._spare = next(first + place for place in range(len(held) - 1, 0, -1) if not any(held[place]))
+        self.settle()  # Programs read the keys before with the symbols of before.
         self._display.change_keyboard_mapping(self._spare, [[symbol, symbol]])
         self.settle()
         return self._spare
