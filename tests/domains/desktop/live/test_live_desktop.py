@@ -121,10 +121,9 @@ def test_code_runs_in_the_sandbox_and_what_it_starts_and_ends_is_seen(machine: L
 
 
 def test_code_that_does_not_end_is_stopped(folder: Path) -> None:
-    engine = opened(folder, action_seconds=0.5, programs=["galculator"])
+    engine = opened(folder, action_seconds=1, programs=["galculator"])
     machine = engine.start({}, 0)
-    assert machine.act("while True: pass") == machine.observation
-    assert found(machine.act("pyautogui.write('5')"), "text").text == "5"
+    assert machine.act("while True: pass") == machine.observation == machine.act("pass")
     engine.close()
 
 
