@@ -33,7 +33,7 @@ _SERVE = r"""
   printf '{{"lost": "ended: %s"}}\n' "$(tail -n 1 {place}/serve.log | tr -dc 'A-Za-z0-9 :._-')" >&$channel ) &
 exec {{channel}}</dev/null
 """
-_READING = 10.0
+_READING = 25.0
 """How many seconds reading a screen may take on a busy machine."""
 _NOTHING = frozenset(("", "WAIT", "None", "pass"))
 _OWN = (f"{HOME}/.dbus/", f"{HOME}/.cache/", "/tmp/.X")

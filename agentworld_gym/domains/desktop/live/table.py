@@ -119,7 +119,7 @@ def _is_shown(one: Mapping[str, Any], box: Box, home: int, windows: Sequence[_Wi
     if box[0] == _NO_BOX or box[2] <= 0 or box[3] <= 0:
         return False
     if role in _FRAMES:
-        return role != "frame" or one["above"] < 0  # Qt calls borders within a window so.
+        return bool(role != "frame" or one["above"] < 0)  # Qt calls borders within a window so.
     if role not in _ROLES and not role.endswith(_ENDS):
         return False
     if "enabled" not in states and "sensitive" not in states:

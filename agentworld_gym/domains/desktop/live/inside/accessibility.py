@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 _A11Y = "org.a11y.atspi."
+_REGISTRY = "org.a11y.atspi.Registry"
 _ROOT = "/org/a11y/atspi/accessible/root"
+_BUS = "org.freedesktop.DBus"
 _SHOWING = 25
 _STATES = {
     4: "checked",
@@ -28,7 +30,7 @@ _STATES = {
 _MOST_ELEMENTS = 3000
 _MOST_CHILDREN = 400
 _MOST_CHARS = 4000
-_PATIENCE_MS = 3000
+_PATIENCE_MS = 10_000
 """How long a program may take to answer; the elements of one that hangs are not told."""
 
 Question = tuple[str, str, str, str, Any]
@@ -57,12 +59,8 @@ class Accessibility:
             told.unpack()[0], kind.AUTHENTICATION_CLIENT | kind.MESSAGE_BUS_CONNECTION, None, None
         )
         for event in ("object:children-changed", "object:state-changed", "object:property-change", "window:create"):
-            self._one("org.a11y.atspi.Registry", "/org/a11y/atspi/registry", "Registry", "RegisterEvent", (event,))
-
-    @property
-    def alive(self) -> bool:
-        """Whether the bus is there."""
-        return not self._bus.is_closed()
+            self._ask([(_REGISTRY, "/org/a11y/atspi/registry", "Registry", "RegisterEvent", (event,))])
+        (self._owner,) = self._ask([_OWNER])
 
     def elements(self, with_menus: bool) -> list[dict[str, Any]]:
         """Return the elements on the screen, each after the one that holds it.
@@ -73,9 +71,11 @@ class Accessibility:
         Args:
             with_menus: Whether a menu may be open; else nobody asks for their entries.
         """
-        (programs,) = self._ask([("org.a11y.atspi.Registry", _ROOT, "Accessible", "GetChildren", None)])
-        programs = sorted(programs or [])
-        asked = [("org.freedesktop.DBus", "/", "", "GetConnectionUnixProcessID", (name,)) for name, _ in programs]
+        owner, programs = self._ask([_OWNER, (_REGISTRY, _ROOT, "Accessible", "GetChildren", None)])
+        if owner != self._owner or programs is None:
+            raise RuntimeError("the registry of AT-SPI ended")
+        programs = sorted(programs)
+        asked: list[Question] = [(_BUS, "/", "", "GetConnectionUnixProcessID", (name,)) for name, _ in programs]
         asked += [(name, path, "Accessible", "GetChildren", None) for name, path in programs]
         told = self._ask(asked)
         pids = dict(zip([name for name, _ in programs], told, strict=False))
@@ -109,9 +109,6 @@ class Accessibility:
         for (place, _), text in zip(texts, self._ask([question for _, question in texts]), strict=True):
             found[place]["text"] = f"{text:g}" if isinstance(text, float) else (text or "")[:_MOST_CHARS]
         return _in_order(found, children)
-
-    def _one(self, name: str, path: str, kind: str, method: str, arguments: Any) -> Any:
-        return self._ask([(name, path, kind, method, arguments)])[0]
 
     def _ask(self, questions: Sequence[Question]) -> list[Any]:
         """Return the answers to questions that are asked at once; None for one that fails."""
@@ -168,7 +165,10 @@ _QUESTIONS = (
 )
 """What each element is asked; those that have a text or a value are asked for it at the end."""
 
-_INTERFACES = {"": "org.freedesktop.DBus", "Properties": "org.freedesktop.DBus.Properties"}
+_OWNER: Question = (_BUS, "/", "", "GetNameOwner", (_REGISTRY,))
+"""Who holds the registry, which knows no programs once another one holds it."""
+
+_INTERFACES = {"": _BUS, "Properties": f"{_BUS}.Properties"}
 
 
 def _named(bits: int) -> list[str]:

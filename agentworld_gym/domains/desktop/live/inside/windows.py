@@ -108,7 +108,7 @@ class Windows:
     def _ask(self, questions: Sequence[tuple[Any, dict[str, Any]]]) -> list[Any]:
         """Return the answers of the X server; None where a window is gone."""
         sent = [kind(display=self._display.display, defer=True, **keys) for kind, keys in questions]
-        answers = []
+        answers: list[Any] = []
         for one in sent:
             try:
                 one.reply()
