@@ -27,6 +27,10 @@ _STATES = {
 }
 """The numbers of the states that are told."""
 
+_GTK_2 = "GAIL"
+"""What GTK 2 calls itself. The entries of its open menus have a place, and tell not that they show."""
+_NO_BOX = -(1 << 31)
+
 _MOST_ELEMENTS = 3000
 _MOST_CHILDREN = 400
 _MOST_CHARS = 4000
@@ -77,9 +81,11 @@ class Accessibility:
         programs = sorted(programs)
         asked: list[Question] = [(_BUS, "/", "", "GetConnectionUnixProcessID", (name,)) for name, _ in programs]
         asked += [(name, path, "Accessible", "GetChildren", None) for name, path in programs]
-        told = self._ask(asked)
-        pids = dict(zip([name for name, _ in programs], told, strict=False))
-        tops = told[len(programs) :]
+        asked += [(name, path, "Properties", "Get", ("Application", "ToolkitName")) for name, path in programs]
+        told, count = self._ask(asked), len(programs)
+        pids = dict(zip([name for name, _ in programs], told[:count], strict=True))
+        tops, kits = told[count : 2 * count], told[2 * count :]
+        old = {name for (name, _), kit in zip(programs, kits, strict=True) if kit == _GTK_2}
         level = [(name, path, -1) for children in tops for name, path in children or () if pids.get(name)]
         found: list[dict[str, Any]] = []
         children: dict[int, list[int]] = {-1: []}
@@ -90,7 +96,10 @@ class Accessibility:
             for number, (name, path, above) in enumerate(level):
                 told = answers[number * len(_QUESTIONS) : (number + 1) * len(_QUESTIONS)]
                 states, role, label, description, box, kinds, parts = told
-                if states is None or role is None or box is None or not states[0] >> _SHOWING & 1:
+                if states is None or role is None or box is None:
+                    continue
+                in_menu = name in old and above >= 0 and found[above]["role"] == "menu" and box[0] != _NO_BOX
+                if not (states[0] >> _SHOWING & 1 or in_menu):
                     continue
                 place = len(found)
                 role = role.replace(" ", "-")
