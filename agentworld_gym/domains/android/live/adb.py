@@ -21,7 +21,7 @@ _FAILED = re.compile(r"(?m)^(?:error|adb|\*)[: ]")
 """How `adb` begins what it says of its own failures; a program on the phone may print the same."""
 
 
-class Ran(NamedTuple):
+class AdbOutput(NamedTuple):
     """What a call of `adb` gave."""
 
     status: int
@@ -47,7 +47,7 @@ class Adb:
         self.serial = serial
         self._line, self._env = [program, "-s", serial], env
 
-    def shell(self, line: str, seconds: float) -> Ran:
+    def shell(self, line: str, seconds: float) -> AdbOutput:
         """Run a line of the phone's shell.
 
         Args:
@@ -61,7 +61,7 @@ class Adb:
         """
         return self.call("shell", line, seconds=seconds)
 
-    def call(self, *words: str, seconds: float) -> Ran:
+    def call(self, *words: str, seconds: float) -> AdbOutput:
         """Run `adb` with some words; see `shell`."""
         ran = self._run(words, seconds)
         if ran.status and _FAILED.search(ran.errors) and not self._is_there(seconds):
@@ -73,7 +73,7 @@ class Adb:
             return self._run(("get-state",), seconds).output.strip() == "device"
         return False
 
-    def _run(self, words: tuple[str, ...], seconds: float) -> Ran:
+    def _run(self, words: tuple[str, ...], seconds: float) -> AdbOutput:
         try:
             process = subprocess.Popen(
                 [*self._line, *words],
@@ -97,7 +97,7 @@ class Adb:
             for stream in (process.stdout, process.stderr):
                 if stream is not None:
                     stream.close()
-        return Ran(status, output, errors)
+        return AdbOutput(status, output, errors)
 
     def _read(self, process: subprocess.Popen[bytes], words: tuple[str, ...], until: float) -> tuple[str, str]:
         """Return what a process prints to both of its streams.

@@ -35,7 +35,7 @@ class RequestReset(Strict):
     """A request that is answered after each reset as after the first one."""
 
 
-class CommandReset(Strict):
+class SiteCommandReset(Strict):
     """A command that brings the site back to its start."""
 
     command: Words
@@ -81,7 +81,7 @@ class SiteConfig(LiveConfig):
     miniwob: str | None = Field(default=None, pattern=r"^[a-z0-9-]+$")
     """A task of MiniWoB++, such as `click-test`; the package `miniwob` has its pages."""
 
-    reset: Literal["restart"] | RequestReset | CommandReset | None = None
+    reset: Literal["restart"] | RequestReset | SiteCommandReset | None = None
     """How the site goes back to its start: a request, a command, or `restart`, which is that of a `command` without
     any. Without one nothing is done about a site behind a URL."""
 

@@ -10,7 +10,7 @@ from agentworld_gym.core.engines import EngineError, InexactFork, Span
 from agentworld_gym.domains.web.engine.chromium.driver import find_chromium
 from agentworld_gym.domains.web.live.config import SiteConfig
 from agentworld_gym.domains.web.live.session import SiteSession
-from agentworld_gym.domains.web.live.site import Site
+from agentworld_gym.domains.web.live.site import LiveSite
 from agentworld_gym.kit.live import LiveEngine, LiveMachine, LiveSession, LiveSource
 
 DOMAIN = "web"
@@ -30,7 +30,7 @@ def open_live(source: LiveSource) -> SiteEngine:
     find_chromium()
     if find_spec("playwright") is None:
         raise AgentWorldError(f"live sites need Playwright: {install('live-web')}")
-    return SiteEngine(Site(config, source.file, source.folder))
+    return SiteEngine(LiveSite(config, source.file, source.folder))
 
 
 class SiteEngine(LiveEngine[SiteConfig]):
@@ -42,7 +42,7 @@ class SiteEngine(LiveEngine[SiteConfig]):
 
     splits = True
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: LiveSite) -> None:
         self.site = site
         super().__init__(site.config)
 

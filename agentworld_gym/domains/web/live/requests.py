@@ -20,7 +20,7 @@ LONGEST = 1 << 20
 _LINE = re.compile(r"(?:(GET|POST|PUT|PATCH|DELETE|HEAD)\s+)?(\S+)(?:\s+(.+))?", re.S)
 
 
-class Request(NamedTuple):
+class SiteRequest(NamedTuple):
     """A request."""
 
     method: str
@@ -33,7 +33,7 @@ class Request(NamedTuple):
     """What it sends."""
 
 
-class Answer(NamedTuple):
+class SiteAnswer(NamedTuple):
     """The answer to a request."""
 
     status: int
@@ -48,7 +48,7 @@ class Answer(NamedTuple):
         return 200 <= self.status < 400
 
 
-def read_request(line: str, site: str) -> Request:
+def read_request(line: str, site: str) -> SiteRequest:
     """Read a request line.
 
     Args:
@@ -59,19 +59,19 @@ def read_request(line: str, site: str) -> Request:
         ValueError: It is none.
 
     >>> read_request("/reset", "http://localhost:3000/shop")
-    Request(method='GET', url='http://localhost:3000/reset', body=None)
+    SiteRequest(method='GET', url='http://localhost:3000/reset', body=None)
     >>> read_request('POST /items {"name": "tea"}', "http://localhost:3000/").body
     '{"name": "tea"}'
     """
     match = _LINE.fullmatch(line.strip())
     if match is None or not (match[2].startswith("/") or re.match(r"https?://[^/]", match[2])):
         raise ValueError(f"a request, such as `GET /api/items` or `POST /items {{...}}` (got {line!r})")
-    return Request(match[1] or "GET", urljoin(site, match[2]), match[3])
+    return SiteRequest(match[1] or "GET", urljoin(site, match[2]), match[3])
 
 
 def ask(
-    request: Request, seconds: float, cookies: str = "", connect: Callable[[], socket.socket] | None = None
-) -> Answer:
+    request: SiteRequest, seconds: float, cookies: str = "", connect: Callable[[], socket.socket] | None = None
+) -> SiteAnswer:
     """Send a request, and return its answer.
 
     Args:
@@ -106,7 +106,7 @@ def ask(
             size += len(data)
             if time.monotonic() > until:
                 raise TimeoutError
-        return Answer(answer.status, b"".join(parts_of).decode("utf-8", "replace"))
+        return SiteAnswer(answer.status, b"".join(parts_of).decode("utf-8", "replace"))
     except TimeoutError as error:
         raise SystemLate(f"the site took longer than {seconds:g} s to answer {name}") from error
     except (OSError, http.client.HTTPException) as error:

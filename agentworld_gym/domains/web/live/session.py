@@ -20,12 +20,12 @@ from agentworld_gym.domains.web.engine.chromium.dispatch import act
 from agentworld_gym.domains.web.engine.tools.result import ToolResult
 from agentworld_gym.domains.web.live import bids, miniwob
 from agentworld_gym.domains.web.live.browsers import LiveBrowser
-from agentworld_gym.domains.web.live.config import CommandReset, RequestLine, origin_of
+from agentworld_gym.domains.web.live.config import RequestLine, SiteCommandReset, origin_of
 from agentworld_gym.domains.web.live.elements import actions_on, named_actions
 from agentworld_gym.domains.web.live.gate import Gate, Streams
-from agentworld_gym.domains.web.live.requests import Answer, ask, read_request
-from agentworld_gym.domains.web.live.server import SiteServer
-from agentworld_gym.domains.web.live.site import Site
+from agentworld_gym.domains.web.live.requests import SiteAnswer, ask, read_request
+from agentworld_gym.domains.web.live.server import SessionServer
+from agentworld_gym.domains.web.live.site import LiveSite
 from agentworld_gym.domains.web.screen_texts import read
 from agentworld_gym.kit.live import LiveAbout, LiveSession, LiveStart
 
@@ -66,9 +66,9 @@ class SiteSession(LiveSession):
         EngineError: No context can be opened.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: LiveSite) -> None:
         self._site, self._config = site, site.config
-        self._server: SiteServer | None = None
+        self._server: SessionServer | None = None
         self._gate: Gate | None = None
         self._home: LiveBrowser | None = None
         self._context: BrowserContext | None = None
@@ -80,7 +80,7 @@ class SiteSession(LiveSession):
         try:
             if self._config.command is not None:
                 assert site.confinement is not None
-                self._server = SiteServer(self._config, site.confinement)
+                self._server = SessionServer(self._config, site.confinement)
                 self._verified = self._verification()
             self._browsers = site.browsers
             self._run(self._open(), self._config.limits.start_seconds)
@@ -280,7 +280,7 @@ class SiteSession(LiveSession):
         cookies = await self._context.cookies(url)
         return "; ".join(f"{one.get('name')}={one.get('value')}" for one in cookies)
 
-    def _asked(self, line: str, cookies: str = "") -> Answer:
+    def _asked(self, line: str, cookies: str = "") -> SiteAnswer:
         """Send a request to the site.
 
         Raises:
@@ -300,7 +300,7 @@ class SiteSession(LiveSession):
         """
         reset, site = self._config.reset, self._site
         assert reset is not None and not isinstance(reset, str)
-        if isinstance(reset, CommandReset):
+        if isinstance(reset, SiteCommandReset):
             self._command(reset.command)
         else:
             answer = self._asked(reset.request)
