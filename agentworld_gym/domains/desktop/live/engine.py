@@ -62,7 +62,7 @@ class DesktopEngine(LiveEngine[DesktopConfig]):
         if missing:
             raise WorldNotConfigured(f"{source.file}: a live desktop needs Debian's packages: apt install {missing}")
         for number, words in enumerate(config.programs):
-            self.confinement.require(words[0], f"programs.{number}")
+            self.confinement.show(words[:1], f"programs.{number}")
         self.folder: Path | None = None
         if config.folder is not None:
             self.folder = source.path(config.folder).resolve()

@@ -23,8 +23,8 @@ from agentworld_gym.domains.desktop.live.inside.windows import Windows
 _PLACE = Path("/dev/shm/desktop")
 """The folder of what belongs to no program."""
 
-_QUIET = 0.1
-"""How many seconds nothing may run before the screen is read."""
+_QUIET = 0.3
+"""How many seconds nothing may run before the screen is read: GTK opens a menu in a menu after 0.225 s."""
 
 _START = 5.0
 """How many seconds a program has to come to rest after its start."""
