@@ -50,7 +50,7 @@ if [ "$4" = 1 ]; then exec {terminal}<>/dev/console; else exec {terminal}</dev/n
 exec </dev/null >/dev/null 2>&1
 umask 022
 if [ "$5" ]; then ulimit -u "$5"; fi
-if [ "$6" ]; then exec {channel}<&"$6"; eval "exec $6<&-"; else exec {channel}</dev/null; fi
+if [ "$6" ]; then exec {channel}<&"$6"; eval "exec $6<&-"; fi
 tell() { base64 -w0 >&$answers; printf '\n' >&$answers; }
 if tar -C / -xpf - <&$archive 2>/dev/shm/.said; then s=0; else s=$?; fi
 exec {archive}<&-
@@ -110,7 +110,7 @@ _RUN = r"""
 out=/dev/shm/.out
 if cd {cwd} 2>$out; then
   timeout --kill-after=1 {seconds} env -i {env} bash --noprofile --norc -c {command} \
-    </dev/null >$out 2>&1 {{jobs}}<&- {{answers}}>&- {{terminal}}<&- {{channel}}<&-
+    </dev/null >$out 2>&1 {{jobs}}<&- {{answers}}>&- {{terminal}}<&-
   s=$?
 else
   s=1
@@ -143,7 +143,7 @@ class SandboxBox:
         files: What lies in it at the start.
         image: The folder of a root file system, whose programs there are; None shows those of this machine.
         terminal: The descriptor of a terminal that it gets as /dev/console; None for none.
-        channel: The descriptor of a socket that jobs find as `$channel`; None for none.
+        channel: The descriptor of a socket that the first job finds as `$channel`, and closes; None for none.
 
     Raises:
         EngineError: It cannot be started, or the files do not fit.

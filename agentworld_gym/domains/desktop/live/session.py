@@ -31,7 +31,7 @@ _SERVE = r"""
 ( exec {{jobs}}<&- {{answers}}>&- {{terminal}}<&-
   env -i {env} {python} -s -m {module} <&$channel {{channel}}<&- 2>{place}/serve.log
   printf '{{"lost": "ended: %s"}}\n' "$(tail -n 1 {place}/serve.log | tr -dc 'A-Za-z0-9 :._-')" >&$channel ) &
-exec {{channel}}</dev/null
+exec {{channel}}<&-
 """
 _READING = 25.0
 """How many seconds reading a screen may take on a busy machine."""

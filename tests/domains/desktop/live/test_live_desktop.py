@@ -58,7 +58,8 @@ def machine(engine: DesktopEngine) -> Iterator[LiveMachine]:
 
 
 def opened(folder: Path, **keys: Any) -> DesktopEngine:
-    return open_live(LiveSource.of({"programs": PROGRAMS, "folder": str(folder), "ahead": 0, **keys}))
+    usual = {"programs": PROGRAMS, "folder": str(folder), "ahead": 0, "action_seconds": 30}  # for a busy machine
+    return open_live(LiveSource.of({**usual, **keys}))
 
 
 def found(table: str, role: str, label: str = "") -> ScreenNode:

@@ -23,8 +23,8 @@ from agentworld_gym.domains.desktop.live.inside.windows import Windows
 _PLACE = Path("/dev/shm/desktop")
 """The folder of what belongs to no program."""
 
-_QUIET = 0.1
-"""How many seconds nothing may run before the screen is read."""
+_QUIET = 0.3
+"""How many seconds nothing may run before the screen is read: GTK opens a menu in a menu after 0.225 s."""
 
 _START = 5.0
 """How many seconds a program has to come to rest after its start."""
@@ -92,11 +92,11 @@ class Lost(Exception):
     """The desktop cannot go on."""
 
 
-class Failed(Exception):
+class DesktopFailed(Exception):
     """What was asked for did not work."""
 
 
-class Desktop:
+class VirtualDesktop:
     """The desktop of one session.
 
     Args:
@@ -160,7 +160,7 @@ class Desktop:
         """End all programs, and start others, one after the other.
 
         Raises:
-            Failed: One does not start.
+            DesktopFailed: One does not start.
         """
         for pid in _numbers() - self._own - ({self._next.pid} if self._next else set()):
             try:
@@ -183,13 +183,13 @@ class Desktop:
                         start_new_session=True,
                     )
                 except OSError as error:
-                    raise Failed(f"programs.{number} {' '.join(words)!r}: {error.strerror}") from error
+                    raise DesktopFailed(f"programs.{number} {' '.join(words)!r}: {error.strerror}") from error
             while not self.windows.managed() - before:
                 self.check()
                 if process.poll() not in (None, 0) or time.monotonic() > until:
                     said = log.read_bytes()[-_LAST_WORDS:].decode("utf-8", "replace").strip()
                     why = "showed no window" if process.poll() is None else f"ended with status {process.returncode}"
-                    raise Failed(f"programs.{number} {' '.join(words)!r} {why}" + (f": {said}" if said else ""))
+                    raise DesktopFailed(f"programs.{number} {' '.join(words)!r} {why}" + (f": {said}" if said else ""))
                 time.sleep(_LOOK)
             self._rest(_START, max(until - time.monotonic(), _START))
 
@@ -235,18 +235,18 @@ def _numbers() -> set[int]:
     return {int(name) for name in os.listdir("/proc") if name.isdigit()}
 
 
-def answer(desktop: Desktop | None, asked: Mapping[str, Any]) -> tuple[Desktop | None, dict[str, Any]]:
+def answer(desktop: VirtualDesktop | None, asked: Mapping[str, Any]) -> tuple[VirtualDesktop | None, dict[str, Any]]:
     """Do what is asked for, and return the desktop with the answer.
 
     Raises:
         Lost: The desktop cannot go on.
-        Failed: It did not work.
+        DesktopFailed: It did not work.
     """
     what, began = asked["do"], time.monotonic()
     if what == "start":
-        return Desktop(asked["size"], asked["seconds"]), {}
+        return VirtualDesktop(asked["size"], asked["seconds"]), {}
     if desktop is None:
-        raise Failed("the desktop has not started")
+        raise DesktopFailed("the desktop has not started")
     desktop.check()
     if what == "open":
         desktop.open(asked["programs"], asked["cwd"], asked["seconds"])
@@ -260,12 +260,12 @@ def main() -> None:
     link = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
-    desktop: Desktop | None = None
+    desktop: VirtualDesktop | None = None
     for line in link.makefile("rb"):
         try:
             desktop, told = answer(desktop, json.loads(line))
             reply: dict[str, Any] = {"ok": told}
-        except Failed as failed:
+        except DesktopFailed as failed:
             reply = {"error": str(failed)}
         except Exception as error:
             reply = {"lost": str(error) or type(error).__name__}
