@@ -33,7 +33,7 @@ class SiteRequest(NamedTuple):
     """What it sends."""
 
 
-class SiteAnswer(NamedTuple):
+class RequestAnswer(NamedTuple):
     """The answer to a request."""
 
     status: int
@@ -71,7 +71,7 @@ def read_request(line: str, site: str) -> SiteRequest:
 
 def ask(
     request: SiteRequest, seconds: float, cookies: str = "", connect: Callable[[], socket.socket] | None = None
-) -> SiteAnswer:
+) -> RequestAnswer:
     """Send a request, and return its answer.
 
     Args:
@@ -106,7 +106,7 @@ def ask(
             size += len(data)
             if time.monotonic() > until:
                 raise TimeoutError
-        return SiteAnswer(answer.status, b"".join(parts_of).decode("utf-8", "replace"))
+        return RequestAnswer(answer.status, b"".join(parts_of).decode("utf-8", "replace"))
     except TimeoutError as error:
         raise SystemLate(f"the site took longer than {seconds:g} s to answer {name}") from error
     except (OSError, http.client.HTTPException) as error:

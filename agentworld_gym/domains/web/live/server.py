@@ -27,7 +27,7 @@ PAUSE = 0.05
 """How many seconds are between two attempts to connect to a server that is starting."""
 
 
-class SessionServer:
+class LiveSiteServer:
     """A server, started and ready. In the sandbox it listens on the port of the site.
 
     Args:

@@ -23,8 +23,8 @@ from agentworld_gym.domains.web.live.browsers import LiveBrowser
 from agentworld_gym.domains.web.live.config import RequestLine, SiteCommandReset, origin_of
 from agentworld_gym.domains.web.live.elements import actions_on, named_actions
 from agentworld_gym.domains.web.live.gate import Gate, Streams
-from agentworld_gym.domains.web.live.requests import SiteAnswer, ask, read_request
-from agentworld_gym.domains.web.live.server import SessionServer
+from agentworld_gym.domains.web.live.requests import RequestAnswer, ask, read_request
+from agentworld_gym.domains.web.live.server import LiveSiteServer
 from agentworld_gym.domains.web.live.site import LiveSite
 from agentworld_gym.domains.web.screen_texts import read
 from agentworld_gym.kit.live import LiveAbout, LiveSession, LiveStart
@@ -68,7 +68,7 @@ class SiteSession(LiveSession):
 
     def __init__(self, site: LiveSite) -> None:
         self._site, self._config = site, site.config
-        self._server: SessionServer | None = None
+        self._server: LiveSiteServer | None = None
         self._gate: Gate | None = None
         self._home: LiveBrowser | None = None
         self._context: BrowserContext | None = None
@@ -80,7 +80,7 @@ class SiteSession(LiveSession):
         try:
             if self._config.command is not None:
                 assert site.confinement is not None
-                self._server = SessionServer(self._config, site.confinement)
+                self._server = LiveSiteServer(self._config, site.confinement)
                 self._verified = self._verification()
             self._browsers = site.browsers
             self._run(self._open(), self._config.limits.start_seconds)
@@ -280,7 +280,7 @@ class SiteSession(LiveSession):
         cookies = await self._context.cookies(url)
         return "; ".join(f"{one.get('name')}={one.get('value')}" for one in cookies)
 
-    def _asked(self, line: str, cookies: str = "") -> SiteAnswer:
+    def _asked(self, line: str, cookies: str = "") -> RequestAnswer:
         """Send a request to the site.
 
         Raises:

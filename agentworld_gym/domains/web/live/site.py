@@ -17,7 +17,7 @@ from agentworld_gym.domains.web.live.browsers import LiveBrowsers
 from agentworld_gym.domains.web.live.config import SITE, SiteConfig, origin_of
 from agentworld_gym.domains.web.live.gate import Streams
 from agentworld_gym.domains.web.live.page_folder import PageFolder
-from agentworld_gym.domains.web.live.server import DIALER, SessionServer
+from agentworld_gym.domains.web.live.server import DIALER, LiveSiteServer
 from agentworld_gym.kit.live import Confinement, LiveSession, Masks
 
 
@@ -101,7 +101,7 @@ class LiveSite:
             return found
         return {"pages": f"{self.config.miniwob} of MiniWoB++ {installed('miniwob')}", **found}
 
-    async def dial(self, host: str, port: int, server: SessionServer | None) -> Streams:
+    async def dial(self, host: str, port: int, server: LiveSiteServer | None) -> Streams:
         """Connect to a port of a host for a page.
 
         Args:
