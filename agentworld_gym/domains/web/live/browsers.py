@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 ARGUMENTS = (
     # The gates look names up; nothing leaves the machine beside them.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # The same in a headless shell.
     "--disable-quic",
 )
 """The arguments of the command line."""
