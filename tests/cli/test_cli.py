@@ -302,7 +302,7 @@ class TestErrors:
             (
                 ["rollout", "terminal", "--policy", "expertt"],
                 2,
-                "policy: got 'expertt', expected one of expert, mixed, menu, nothing, agent.zip, python:",
+                "policy: got 'expertt', expected one of expert, mixed, menu, explore, nothing, agent.zip, python:",
             ),
             (["collect", "terminal", "--out", "x", "-n", "1", "--split", "trian"], 2, "--split: got 'trian', exp"),
             (["rollout", "web", "--world", "http://x/v1#m", "--sampling", "heat=1"], 2, "heat"),

@@ -225,7 +225,7 @@ def test_an_agent_of_stable_baselines_is_a_policy_by_its_file(tmp_path: Path):
 
 
 def test_an_unknown_policy_is_refused_with_what_there_is():
-    with pytest.raises(SpecError, match="expert, mixed, menu, nothing"):
+    with pytest.raises(SpecError, match="expert, mixed, menu, explore, nothing"):
         open_policy("clever", load_spec("terminal"))
 
 

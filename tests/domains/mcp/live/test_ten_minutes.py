@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -23,6 +24,8 @@ def test_the_page_leads_from_a_server_to_an_agent_that_was_evaluated(
 ) -> None:
     needs_live_servers()
     monkeypatch.chdir(tmp_path)
+    # As where the environment is active.
+    monkeypatch.setenv("PATH", f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}")
     page = (ROOT / "docs" / "worlds" / "live.md").read_text(encoding="utf-8")
     part = page.partition("## Ten minutes")[2].partition("\n## ")[0]
     blocks = _BLOCK.findall(part)

@@ -280,7 +280,7 @@ class TestTheMachine:
 
     def test_other_servers_of_this_machine_are_out_of_reach(self) -> None:
         _, machine = both("links")
-        port = driving.driver().port
+        port = driving.driver()._port
         for host in ("127.0.0.1", "localhost", "127.1", "[::1]"):
             answer = machine.act(call("navigate", url=f"http://{host}:{port}/"))
             assert "net::ERR_NAME_NOT_RESOLVED" in answer, host
