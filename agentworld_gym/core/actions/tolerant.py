@@ -36,9 +36,17 @@ _FENCE = re.compile(r"^[ \t]*(`{3,})([\w+-]*)[ \t]*\n(.*?)(?:^[ \t]*\1`*[ \t]*$|
 _FENCE_IN_A_LINE = re.compile(r"`{3}([^`\n]+)`{3}")
 _WRONG_ARGUMENTS = f"{VERB} takes one argument, 'answer'"
 _LAST_FENCES = re.compile(r"(?:\s*`{3})+\s*\Z")
-_MARKS = re.compile(rf"```|<(?:/?think|/?thought|/?reasoning|tool_call)|\b{VERB}\b|\bDONE\b|\bFAIL\b|keystrokes", re.I)
+_MARKS = re.compile(
+    rf"```|<(?:/?think|/?thought|/?reasoning|tool_call|function=)|^\s*\$ |\b{VERB}\b|\bDONE\b|\bFAIL\b|keystrokes", re.I
+)
 """What a text has to hold that could mean anything but what it says."""
 
+_THOUGHT = re.compile(r"\s*\**(?:thought|thinking|reasoning|reflection|action)\s*:", re.IGNORECASE)
+_LABEL = re.compile(r"^[ \t]*\**action\s*:\**[ \t]*", re.IGNORECASE | re.MULTILINE)
+_INPUT = re.compile(r"^[ \t]*\**action input\s*:\**", re.IGNORECASE | re.MULTILINE)
+_NEXT = re.compile(r"^[ \t]*\**observation\s*:", re.IGNORECASE | re.MULTILINE)
+_FUNCTION = re.compile(r"<function=([\w.:-]+)>(.*?)</function>", re.DOTALL)
+_PARAMETER = re.compile(r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 _WITH_COLON = re.compile(rf"{VERB}\s*:\s*(.*)", re.IGNORECASE | re.DOTALL)
 _ALONE = re.compile(rf"{VERB}[.!]?", re.IGNORECASE)
 _AS_CALL = re.compile(rf"{VERB}\s*(\(.*\))", re.IGNORECASE | re.DOTALL)
@@ -145,6 +153,7 @@ class TolerantParser:
         """
         if len(body) > _MAX_CHARS:
             return body
+        body = _labelled(_as_call(body, exact))
         if takes_finish and (finish := _finishing(_TAG.sub("", body), spaced=self._free != "text")) is not None:
             return finish
         if self._free is None:
@@ -155,6 +164,8 @@ class TolerantParser:
             return body
         if (found := self._in_prose(body, exact, takes_finish)) is not None:
             return found
+        if self._free == "shell":
+            body = _typed(body)
         self._refuse(body)
         return body
 
@@ -276,6 +287,62 @@ class TolerantParser:
         plain = _TAG.sub("", text).strip()
         if self._free == "shell" and any((start, stop) == (0, len(plain)) for start, stop, _ in _objects(plain)):
             raise UnreadableAction("this is a JSON object and no command")
+
+
+def _labelled(text: str) -> str:
+    r"""Return what stands behind the only `Action:` of a text that begins with a thought, as in ReAct (arXiv
+    2210.03629), with its `Action Input:` as a call; any other text as it is.
+
+    >>> _labelled("Thought: I look.\nAction: ls"), _labelled('Action: read\nAction Input: {"path": "a"}')
+    ('ls', '{"name": "read", "arguments": {"path": "a"}}')
+    """
+    labels = list(_LABEL.finditer(text)) if _THOUGHT.match(text) else []
+    if len(labels) != 1:
+        return text
+    meant = _NEXT.split(text[labels[0].end() :])[0].strip()
+    named, *inputs = _INPUT.split(meant)
+    for start, _, value in _objects(inputs[0].strip()) if len(inputs) == 1 else ():
+        if start == 0 and isinstance(value, Mapping):
+            return json.dumps({"name": named.strip().strip("`"), "arguments": value}, ensure_ascii=False)
+    return meant
+
+
+def _as_call(text: str, exact: Callable[[str], Action]) -> str:
+    r"""Return a text with its only call in tags, `<function=NAME><parameter=KEY>VALUE</parameter></function>`, as JSON.
+
+    Values are read as JSON where the exact parser takes that, and are texts elsewhere.
+
+    >>> from agentworld_gym.core.domain.spec import load_spec
+    >>> text = "I look.\n<function=bash>\n<parameter=command>\nls\n</parameter>\n</function>"
+    >>> _as_call(text, ActionParser(load_spec("terminal")).parse)
+    'I look.\n{"name": "bash", "arguments": {"command": "ls"}}'
+    """
+    calls = list(_FUNCTION.finditer(text))
+    if len(calls) != 1:
+        return text
+    texts = dict(_PARAMETER.findall(calls[0][2]))
+    values = {}
+    for key, value in texts.items():
+        try:
+            values[key] = json.loads(value)
+        except (ValueError, RecursionError):
+            values[key] = value
+    written = [json.dumps({"name": calls[0][1], "arguments": one}, ensure_ascii=False) for one in (values, texts)]
+    call = next((one for one in written if exact(one).error is None), written[1])
+    return text[: calls[0].start()] + call + text[calls[0].end() :]
+
+
+def _typed(text: str) -> str:
+    r"""Return a command without the prompt before it, and without a sentence that a blank line parts from it.
+
+    >>> _typed("$ ls"), _typed("Let me look around first.\n\nls -la")
+    ('ls', 'ls -la')
+    """
+    said, blank, rest = text.strip().partition("\n\n")
+    if blank and rest.strip() and all(_is_sentence(line) for line in said.splitlines()) and not _is_prose(rest):
+        return rest.strip()
+    line = text.strip()
+    return line.removeprefix("$ ") if "\n" not in line else text
 
 
 def _only(texts: Sequence[str]) -> str:

@@ -171,6 +171,38 @@ def test_a_call_is_read_in_prose_and_between_tags(text: str):
     assert tolerant("search").parse(text) == replace(exact("search").parse(CALL), written=text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Thought: I look.\nAction: web_search\nAction Input: {"query": "tram"}',
+        '**Thought:** I look.\n**Action:** web_search\n**Action Input:** {"query": "tram"}\nObservation: Nothing.',
+        "I look.\n<function=web_search>\n<parameter=query>\ntram\n</parameter>\n</function>",
+        "<tool_call>\n<function=web_search>\n<parameter=query>\ntram\n</parameter>\n</function>\n</tool_call>",
+    ],
+)
+def test_the_form_of_react_and_calls_in_tags_are_read(text: str):
+    action = tolerant("search").parse(text)
+    assert action.error is None and action.parsed["arguments"] == {"query": "tram"} and action.written == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thought: I look.\nAction: ls -la",
+        'Thought: I look.\nAction: bash\nAction Input: {"command": "ls -la"}',
+        "I look.\n<function=bash>\n<parameter=command>\nls -la\n</parameter>\n</function>",
+        "Let me look around first.\n\nls -la",
+        "$ ls -la",
+    ],
+)
+def test_a_command_is_read_behind_a_thought_a_sentence_or_a_prompt(text: str):
+    assert tolerant("terminal").parse(text) == replace(exact("terminal").parse("ls -la"), written=text)
+
+
+def test_two_labelled_actions_are_not_one():
+    assert tolerant("terminal").parse("Thought: both.\nAction: ls\nAction: pwd").raw not in ("ls", "pwd")
+
+
 def test_a_broken_call_in_prose_is_refused_in_the_words_of_its_tool():
     broken = '{"name": "web_search", "arguments": {"query": 3}}'
     action = tolerant("search").parse(f"I search: {broken}")
