@@ -119,9 +119,10 @@ class _Check:
         self._fork(first[:FORKS])
         plays = [*first, *again, *load, *after]
         tools = self._runner.tools(first[0].task)
+        pairs = [(action.raw, text) for play in first for action, text in zip(play.actions, play.shown[1:])]  # noqa: B905
         met = coverage_of(
-            [action.raw for play in first for action in play.actions],
-            [text for play in first for text in play.shown[1:]],
+            [action for action, _ in pairs],
+            [text for _, text in pairs],
             [str(tool["name"]) for tool in tools],
         )
         parts = engine.about().parts

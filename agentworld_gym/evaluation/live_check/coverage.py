@@ -31,6 +31,9 @@ class Coverage(Strict):
     unmet: tuple[str, ...]
     """The tools that nobody called."""
 
+    refused: tuple[str, ...]
+    """The tools that answered every call by an error, so that nobody knows what they do."""
+
     pages: dict[str, int]
     """How many times each page was shown, by its address without what follows `?` and `#`."""
 
@@ -47,19 +50,23 @@ class Coverage(Strict):
 
 
 def coverage_of(actions: Sequence[str], shown: Sequence[str], tools: Iterable[str]) -> Coverage:
-    """Return what some actions and their answers cover.
+    """Return what some actions and their answers cover; an action that a failure followed has no answer.
 
     >>> met = coverage_of(["look", "go east", "go west"], ["A hall.", "A room.", "A hall."], [])
     >>> met.actions, met.screens, met.kinds
     ({'go': 2, 'look': 1}, 2, {'text': 3})
+    >>> coverage_of(['{"name": "sell", "arguments": {}}'], ["Error: no"], ["sell"]).refused
+    ('sell',)
     """
     taken = Counter(map(verb, actions))
     names = list(dict.fromkeys(tools))
+    answered = {verb(action) for action, text in zip(actions, shown, strict=True) if kind_of(text) != "error"}
     addresses = (_ADDRESS.search(text[:HEAD]) for text in shown)
     return Coverage(
         actions=dict(taken.most_common()),
         tools=len(names),
         unmet=tuple(name for name in names if name not in taken),
+        refused=tuple(name for name in names if name in taken and name not in answered),
         pages=dict(Counter(re.split(r"[?#]", found[0])[0] for found in addresses if found).most_common()),
         screens=len(set(shown)),
         kinds=dict(Counter(map(kind_of, shown)).most_common()),
@@ -92,6 +99,8 @@ def lines_of(met: Coverage) -> Iterator[tuple[str, str]]:
     if met.unmet:
         rest = f" and {len(met.unmet) - NAMED} others" if len(met.unmet) > NAMED else ""
         yield "not called", ", ".join(met.unmet[:NAMED]) + rest
+    if met.refused:
+        yield "refused", f"every call of {', '.join(met.refused[:NAMED])}: what they do was not tested"
     if met.pages:
         yield "pages", f"{len(met.pages)}: {_named(met.pages)}"
 

@@ -135,9 +135,12 @@ class LiveReport(Strict):
             return f"It repeats {self.repeats:.1%} of its answers: {why}. {rest}"
         if self.forks == "not exact":
             return "It repeats itself, but its forks are not exact: fit to act in, and for fidelity."
+        fit = "Fit for training"
+        if self.coverage.refused:
+            fit = f"As far as it was tested ({', '.join(self.coverage.refused[:3])} did nothing), fit for training"
         if self.masks:
-            return "Fit for training, with the masks below in its configuration."
-        return "Fit for training, with `deterministic: true` in its configuration."
+            return f"{fit}, with the masks below in its configuration."
+        return f"{fit}, with `deterministic: true` in its configuration."
 
 
 def page_of(report: LiveReport) -> str:

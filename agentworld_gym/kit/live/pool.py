@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -12,6 +13,8 @@ from contextlib import suppress
 from typing import Generic, Protocol, TypeVar
 
 from agentworld_gym.core.engines import EngineError, SystemLate, SystemLost
+
+logger = logging.getLogger(__name__)
 
 STARTS = max(4, 2 * (os.cpu_count() or 1))
 """How many sessions start at a time; more would share the same processors."""
@@ -182,8 +185,9 @@ class LivePool(Generic[S]):
     def _free(self, session: S) -> None:
         certain = False
         try:
-            with suppress(EngineError):
-                certain = not self._closed and session.alive and session.reset()
+            certain = not self._closed and session.alive and session.reset()
+        except EngineError as error:
+            logger.warning("A live system could not be reset, so that another one is started: %s", error)
         finally:
             (self.give_back if certain else self.drop)(session)
 

@@ -166,6 +166,8 @@ class SiteSession(LiveSession):
         await browser.begin(address)
         page = browser.tab.page
         self._page, self._address = page, page.url
+        if page.url.startswith("chrome-error:"):
+            raise SystemLost(f"{address} does not answer")
         scripts = self._site.scripts
         if scripts is not None and seed is not None:
             if scripts.begin is not None:

@@ -130,6 +130,11 @@ def click(machine: LiveMachine, text: str) -> str:
     return machine.act(call("click", ref=ref(machine.observation, text)))
 
 
+def test_a_site_that_does_not_answer_is_named() -> None:
+    with pytest.raises(WorldNotConfigured, match=r"http://localhost:9/ does not answer"):
+        make("AgentWorld/Web-v0", live={"url": "http://localhost:9/"})
+
+
 def test_a_page_is_shown_as_playwrights_tools_show_it_and_acted_on_by_its_references(lamp: SiteEngine) -> None:
     machine = started(lamp)
     assert machine.observation.startswith("### Page\n- Page URL: http://localhost:8000/\n- Page Title: Lamp")
