@@ -26,7 +26,7 @@ class Exception_:
 
 DECLARED = (
     Exception_("*", r"\b\d{8}T\d{6}-\d+-[0-9a-f]{6}\b", "the name of a run holds its time and its process"),
-    Exception_("*/run.*.jsonl", r'("(?:at|checks_s|wave_s)":)[0-9.e-]+', "how long a wave took"),
+    Exception_("*/run.*.jsonl", r'("(?:at|begin_s|checks_s|wave_s)":)[0-9.e-]+', "how long a wave took"),
     Exception_("*/run.*.jsonl", r'("opened":)[0-9.]+', "when a log was opened"),
     Exception_("dreams/*", r"(SpecError: )/\S*?(?=/prompts/)", "where a tree lies"),
     Exception_("cli/schema.txt", r'"description": "(?:[^"\\]|\\.)*"', "descriptions in the schema are docstrings"),
