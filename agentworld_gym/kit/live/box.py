@@ -13,6 +13,7 @@ import os
 import select
 import shlex
 import subprocess
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from agentworld_gym.core.engines import EngineError, SystemLate, SystemLost
+from agentworld_gym.core.engines import EngineError, Inspection, SystemLate, SystemLost
 from agentworld_gym.kit.live.confinement import HOME, Confinement
 from agentworld_gym.kit.live.file_archive import FileArchive
 from agentworld_gym.kit.live.process_watch import end_tree, family_of, process_watch
@@ -436,6 +437,68 @@ def after_setup(
         return box.files()
     finally:
         box.close()
+
+
+class PreparedFiles:
+    """What every session of a sandbox begins with: a copy of a folder after its setup, which is made once.
+
+    Args:
+        confinement: How commands run.
+        folder: The folder; None begins with nothing.
+        setup: The command that runs in the copy; None runs none.
+        cwd: The folder inside where the copy lies, and in which the command runs.
+        image: The folder of a root file system, whose programs there are; None shows those of this machine.
+    """
+
+    def __init__(
+        self, confinement: Confinement, folder: Path | None, setup: str | None, cwd: str, image: Path | None = None
+    ) -> None:
+        self._confinement, self._folder, self._setup, self._cwd, self._image = confinement, folder, setup, cwd, image
+        self._made: FileArchive | None = None
+        self._lock = threading.Lock()
+
+    def get(self) -> FileArchive:
+        """Return the files.
+
+        Raises:
+            EngineError: The folder cannot be copied, or the setup fails.
+        """
+        with self._lock:
+            if self._made is None:
+                files, most = FileArchive.of({}), self._confinement.config.limits.disk_mb << 20
+                if self._folder is not None:
+                    try:
+                        files = FileArchive.of_folder(self._folder, self._cwd, most)
+                    except OSError as error:
+                        raise EngineError(f"the folder cannot be copied: {error}") from error
+                self._made = after_setup(self._confinement, files, self._setup, self._cwd, self._image)
+            return self._made
+
+
+def run_on_copy(
+    confinement: Confinement, files: FileArchive, command: str, cwd: str, image: Path | None = None
+) -> Inspection:
+    """Run the command of a check in a clean shell over a copy of some files.
+
+    Args:
+        confinement: How commands run.
+        files: The files.
+        command: The command.
+        cwd: The folder in which it runs.
+        image: The folder of a root file system, whose programs there are; None shows those of this machine.
+
+    Raises:
+        SystemLate: It took too long.
+    """
+    box = SandboxBox(confinement, files, image)
+    try:
+        done = box.run(command, cwd)
+    finally:
+        box.close()
+    if done.status == TIMED_OUT:
+        seconds = confinement.config.limits.step_seconds
+        raise SystemLate(f"the command of a check took longer than {seconds:g} s")
+    return Inspection(done.status == 0, done.output)
 
 
 def _above(number: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from agentworld_gym.base.documents.strict import Regex, Strict, read_yaml, validated
 from agentworld_gym.base.errors import SpecError
@@ -50,6 +50,27 @@ class LiveLimits(Strict):
 
     output_chars: int = Field(default=16_000, ge=200)
     """How many characters of an answer are shown. The middle of a longer one is left out, and its length is told."""
+
+
+def paths_inside(files: dict[str, str]) -> dict[str, str]:
+    """Return texts of files by path, if all lie where a sandbox can be written.
+
+    >>> paths_inside({"a.txt": "one"})
+    {'a.txt': 'one'}
+
+    Raises:
+        ValueError: A path lies elsewhere.
+    """
+    for path in files:
+        if "\0" in path or ".." in path.split("/"):
+            raise ValueError(f"paths without `..`, not {path!r}")
+        if path.startswith("/") and not path.startswith(("/home/user/", "/tmp/")):
+            raise ValueError(f"paths below /home/user or /tmp, not {path!r}")
+    return files
+
+
+SandboxFiles = Annotated[dict[str, str], AfterValidator(paths_inside)]
+"""Texts of files of a sandbox by path; relative paths begin in its working folder."""
 
 
 class LiveConfig(Strict):

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 
 from agentworld_gym.base.errors import MissingFile, SpecError, WorldNotConfigured
-from agentworld_gym.core.engines import EngineError
 from agentworld_gym.domains.desktop.live.config import DesktopConfig
 from agentworld_gym.domains.desktop.live.session import PYTHON, DesktopSession
 from agentworld_gym.kit.live import Confinement, LiveEngine, LiveSource
-from agentworld_gym.kit.live.box import SandboxBox
+from agentworld_gym.kit.live.box import PreparedFiles
 from agentworld_gym.kit.live.confinement import HOME, PATH
-from agentworld_gym.kit.live.file_archive import FileArchive
 
 DOMAIN = "desktop"
 """The domain of desktops."""
@@ -69,43 +66,12 @@ class DesktopEngine(LiveEngine[DesktopConfig]):
             if not self.folder.is_dir():
                 raise MissingFile(self.folder, "a folder of this machine", kind="folder", key="folder")
         self.cwd = HOME if self.folder is None else f"{HOME}/{self.folder.name}"
-        self._prepared: FileArchive | None = None
-        self._preparing = threading.Lock()
+        self._files = PreparedFiles(self.confinement, self.folder, config.setup, self.cwd)
         super().__init__(config)
 
     def open_session(self) -> DesktopSession:
         """Start a desktop over a copy of the files, with its programs."""
-        return DesktopSession(self.config, self.confinement, self._files(), self.cwd)
-
-    def _files(self) -> FileArchive:
-        """Return what every desktop begins with: the folder, after its setup.
-
-        Raises:
-            EngineError: The folder cannot be copied, or the setup fails.
-        """
-        with self._preparing:
-            if self._prepared is None:
-                self._prepared = self._made()
-            return self._prepared
-
-    def _made(self) -> FileArchive:
-        config = self.config
-        files = FileArchive.of({})
-        if self.folder is not None:
-            try:
-                files = FileArchive.of_folder(self.folder, self.cwd, config.limits.disk_mb << 20)
-            except OSError as error:
-                raise EngineError(f"the folder cannot be copied: {error}") from error
-        if config.setup is None:
-            return files
-        box = SandboxBox(self.confinement, files)
-        try:
-            done = box.run(config.setup, self.cwd, config.limits.start_seconds)
-            if done.status:
-                raise EngineError(f"the setup ended with status {done.status}: {done.output.strip()[-500:]}")
-            return box.files()
-        finally:
-            box.close()
+        return DesktopSession(self.config, self.confinement, self._files.get(), self.cwd)
 
     def close(self) -> None:
         """End all desktops."""

@@ -12,12 +12,12 @@ from typing import Any
 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.engines import EngineError, Inspection, Scalar, SystemLate
+from agentworld_gym.core.engines import EngineError, Inspection, Scalar
 from agentworld_gym.domains.desktop.engine.geometry import HEIGHT, WIDTH
 from agentworld_gym.domains.desktop.live.config import DesktopConfig, DesktopTaskState, Program
 from agentworld_gym.domains.desktop.live.table import table
 from agentworld_gym.kit.live import Confinement, LiveAbout, LiveSession, LiveStart
-from agentworld_gym.kit.live.box import TIMED_OUT, SandboxBox
+from agentworld_gym.kit.live.box import SandboxBox, run_on_copy
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.environments.process import EpisodeLine
 from agentworld_gym.kit.live.file_archive import FileArchive
@@ -140,14 +140,7 @@ class DesktopSession(LiveSession):
         Raises:
             SystemLate: It took too long.
         """
-        box = SandboxBox(self._confinement, self._box.files())
-        try:
-            done = box.run(command, self._cwd)
-        finally:
-            box.close()
-        if done.status == TIMED_OUT:
-            raise SystemLate(f"the command of a check took longer than {self._config.limits.step_seconds:g} s")
-        return Inspection(done.status == 0, done.output)
+        return run_on_copy(self._confinement, self._box.files(), command, self._cwd)
 
     @property
     def alive(self) -> bool:

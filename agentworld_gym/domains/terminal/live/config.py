@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.kit.live import LiveConfig
+from agentworld_gym.kit.live.config import SandboxFiles
 
 
 class ShellConfig(LiveConfig):
@@ -35,7 +36,7 @@ class ShellConfig(LiveConfig):
 class ShellState(Strict):
     """What a task states to a shell."""
 
-    files: dict[str, str] = Field(default_factory=dict)
+    files: SandboxFiles = Field(default_factory=dict)
     """Texts of files by path, which are written before the agent acts. Relative paths begin where the shell does."""
 
     setup: str | None = None
@@ -55,13 +56,3 @@ class ShellState(Strict):
 
     programs: Any = None
     """The version of the shell."""
-
-    @field_validator("files")
-    @classmethod
-    def _inside(cls, files: dict[str, str]) -> dict[str, str]:
-        for path in files:
-            if "\0" in path or ".." in path.split("/"):
-                raise ValueError(f"paths without `..`, not {path!r}")
-            if path.startswith("/") and not path.startswith(("/home/user/", "/tmp/")):
-                raise ValueError(f"paths below /home/user or /tmp, not {path!r}")
-        return files

@@ -13,13 +13,13 @@ from typing import Any
 
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.engines import Inspection, Scalar, SystemLate
+from agentworld_gym.core.engines import Inspection, Scalar
 from agentworld_gym.domains.terminal.engine.machine import CONFIRM
 from agentworld_gym.domains.terminal.live.config import ShellConfig, ShellState
 from agentworld_gym.domains.terminal.live.pseudo_terminal import MARKED, PseudoTerminal
 from agentworld_gym.domains.terminal.live.shell_memory import DUMPED, KEY, ShellMemory, dump_job, memory_of
 from agentworld_gym.kit.live import Confinement, LiveAbout, LiveSession, LiveStart
-from agentworld_gym.kit.live.box import TIMED_OUT, SandboxBox
+from agentworld_gym.kit.live.box import SandboxBox, run_on_copy
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.file_archive import FileArchive
 
@@ -190,14 +190,7 @@ class ShellSession(LiveSession):
         Raises:
             SystemLate: It took too long.
         """
-        box = SandboxBox(self._confinement, self._open().files(), self._image)
-        try:
-            done = box.run(command, self._cwd)
-        finally:
-            box.close()
-        if done.status == TIMED_OUT:
-            raise SystemLate(f"the command of a check took longer than {self._config.limits.step_seconds:g} s")
-        return Inspection(done.status == 0, done.output)
+        return run_on_copy(self._confinement, self._open().files(), command, self._cwd, self._image)
 
     @property
     def alive(self) -> bool:
