@@ -73,7 +73,7 @@ _BUTTONS = {"left": 1, "middle": 2, "right": 3, "primary": 1, "secondary": 3, 1:
 _KEY_PRESS, _KEY_RELEASE, _BUTTON_PRESS, _BUTTON_RELEASE, _MOTION = 2, 3, 4, 5, 6
 _WHEEL = {True: (4, 5), False: (7, 6)}
 """The buttons of a wheel for positive and for negative numbers, upright or not."""
-_QUIET, _WAIT, _MOST = 0.03, 2.0, 8.0
+_QUIET, _WAIT, _MOST = 0.06, 2.0, 8.0
 _DOUBLE = 0.45
 """How many seconds apart two clicks of different actions are, so that they are no double click."""
 _MOST_TURNS = 300
