@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from agentworld_gym.cli import (
+    adopt,
     collect,
     cost,
     envs,
@@ -81,6 +82,7 @@ for module in (
     export,
     import_recordings,
     live,
+    adopt,
     lock,
     cost,
     samples,

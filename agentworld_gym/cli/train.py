@@ -186,12 +186,21 @@ def _configured(source: str, kind: type[C], changes: list[str] | None) -> C:
         if not any(f"{key}.".startswith(f"{error.key}.") or error.key.startswith(f"{key}.") for key in chosen):
             raise
         raise SpecError("command line", f"--set {error.key}", error.value, error.expected) from error
-    missing = [name for name in ("torch", "transformers", "accelerate") if find_spec(name) is None]
-    if missing:
-        raise GeneratorError(f"training needs {' and '.join(missing)}: {install('train')}")
+    must_have_what_trains()
     if not _main():
         logging.getLogger("agentworld_gym").setLevel(logging.ERROR)
     return settings
+
+
+def must_have_what_trains() -> None:
+    """Check that what training needs is installed.
+
+    Raises:
+        GeneratorError: Something is missing; the error says what to install.
+    """
+    missing = [name for name in ("torch", "transformers", "accelerate") if find_spec(name) is None]
+    if missing:
+        raise GeneratorError(f"training needs {' and '.join(missing)}: {install('train')}")
 
 
 def _say(text: str) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.registration import all_domains, resolved
 from agentworld_gym.core.tasks.source import TaskPool
 from agentworld_gym.worlds.options import WorldOptions
+
+ADOPTED, MODEL = "live.yaml", "model"
+"""What the folder of an adopted world holds: the configuration of its live system, and the model that plays it."""
 
 OpenWorld = Callable[[str, str, WorldOptions], World[Any]]
 """A function that opens the world of a handle: it takes the handle, the rest behind its scheme, and the options."""
@@ -82,11 +86,23 @@ def truth_of(handle: str) -> str:
     """
     if handle == "auto":
         handle = os.environ.get("AGENTWORLD_WORLD", "")
-    inner = handle.partition("+")[2] if handle.startswith("record:") else handle
+    inner = unfolded(handle.partition("+")[2] if handle.startswith("record:") else handle)
     if is_live(inner):
         return inner.partition("+")[0]
     scheme, colon, _ = inner.partition(":")
     return inner.partition("+")[0] if colon and scheme in schemes() else "grounded"
+
+
+def unfolded(handle: str) -> str:
+    """Return the handle of the world that a folder of `agentworld adopt` holds; any other handle as it is.
+
+    >>> unfolded("grounded"), unfolded("runs/nothing/there")
+    ('grounded', 'runs/nothing/there')
+    """
+    if os.sep not in handle or ":" in handle or not (Path(handle).expanduser() / ADOPTED).is_file():
+        return handle
+    folder = Path(handle).expanduser()
+    return f"live:{folder / ADOPTED}+transformers:{folder / MODEL}"
 
 
 def is_live(handle: str) -> bool:
@@ -106,7 +122,7 @@ def with_live(handle: str) -> str:
     """
     if handle == "auto":
         handle = os.environ.get("AGENTWORLD_WORLD") or "live"
-    recording, plus, inner = handle.partition("+") if handle.startswith("record:") else ("", "", handle)
+    recording, plus, inner = handle.partition("+") if handle.startswith("record:") else ("", "", unfolded(handle))
     if is_live(inner) or inner.startswith("recorded:"):
         return handle
     return f"{recording}{plus}live+{inner}"

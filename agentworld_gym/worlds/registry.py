@@ -15,7 +15,7 @@ from agentworld_gym.llm.bundled_models import TINY, bundled_model, bundled_model
 from agentworld_gym.worlds.grounded_variants import MODELS, engine_variants, open_grounded
 from agentworld_gym.worlds.live import open_live
 from agentworld_gym.worlds.options import WorldOptions
-from agentworld_gym.worlds.own_tasks import is_live, opener_of, schemes
+from agentworld_gym.worlds.own_tasks import is_live, opener_of, schemes, unfolded
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
@@ -93,11 +93,11 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     """Open the world that a handle names.
 
     Args:
-        handle: The handle: `grounded`, `live`, `live:FILE` and either with `+WORLD` (see
-            `agentworld_gym.worlds.live`), the variant of an engine such as `chromium` (Web), `tiny` or the name of a
-            bundled model, `scripted`, `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `awm:DIR`
-            (MCP), `awm:DIR+WORLD` with a language world, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or
-            `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
+        handle: The handle: `grounded`, `live`, `live:FILE` and either with `+WORLD` (see `agentworld_gym.worlds.live`),
+            the variant of an engine such as `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
+            `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a
+            language world, a folder that `agentworld adopt` left, `recorded:PATH`, `record:PATH+WORLD`, a registered
+            name, or `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:
@@ -108,6 +108,7 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     """
     if handle == "auto":
         handle = os.environ.get("AGENTWORLD_WORLD") or "grounded"
+    handle = unfolded(handle)
     kind, _, rest = handle.partition(":")
     if handle in REGISTRY.factories:
         return REGISTRY.factories[handle](options)

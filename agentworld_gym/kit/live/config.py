@@ -18,6 +18,9 @@ OPTION = "options.live"
 INSTRUCTION = "Try what this system can do, and finish when you know it."
 """The instruction of free play, where the configuration has none."""
 
+EXTENDS = "extends"
+"""The key of a file that names another one, whose keys count where the file does not have them."""
+
 C = TypeVar("C", bound="LiveConfig")
 
 
@@ -151,7 +154,6 @@ class LiveSource(NamedTuple):
     @classmethod
     def of(cls, given: Any, folder: Path | None = None) -> LiveSource:
         """Read a configuration: a mapping, or the path of a YAML file.
-
         Args:
             given: The mapping or the path.
             folder: The folder from which a relative path counts; None takes the current one.
@@ -169,7 +171,12 @@ class LiveSource(NamedTuple):
         data = read_yaml(path, "the configuration of a live system")
         if not isinstance(data, dict):
             raise SpecError(path, "the whole document", data, "keys by name, as in `command: [...]`")
-        return cls(data, str(path), path.parent.resolve())
+        read = cls(data, str(path), path.parent.resolve())
+        if EXTENDS not in data:
+            return read
+        base = cls.of(data[EXTENDS], read.folder)
+        own = {key: value for key, value in data.items() if key != EXTENDS}
+        return cls({**base.data, **own}, str(path), base.folder)
 
     def read(self, model: type[C], domain: str) -> C:
         """Validate the keys.

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from agentworld_gym.base.documents.strict import Strict
-from agentworld_gym.core.domain.task import Split, split_of
+from agentworld_gym.core.domain.task import FREE_PLAY, Split, split_of
 from agentworld_gym.llm.rows.row import Row
 
 Stage = Literal["cpt", "post"]
@@ -89,7 +89,7 @@ def group_of(row: Row) -> str:
     """Return the group of a session, as `mcp/refund_order/39`.
 
     A session of unknown origin is grouped by the id of its task, or else by what its prompts say before its first
-    action.
+    action. Free play, which has no tasks, makes each session a group.
 
     >>> row = Row(task="mcp", id="a", system_str="", prompt=["x"], response=["y"], current_prompt="x", turn_idx=1,
     ...           total_turns=1, family="refund_order", level=2, seed=39)
@@ -98,6 +98,8 @@ def group_of(row: Row) -> str:
     """
     if row.seed is not None:
         return f"{row.domain}/{row.family}/{row.seed}"
+    if row.family == FREE_PLAY and row.provenance.source == GROUNDED:
+        return f"{row.domain}/{FREE_PLAY}/{row.id}"
     told = row.task_id or _digest(row.system_str + "\0" + row.prompt[0].partition(_HEAD)[0])
     return f"{row.domain}/{row.family or 'unknown'}/{told}"
 
@@ -105,13 +107,16 @@ def group_of(row: Row) -> str:
 def split_of_row(row: Row) -> Split:
     """Return the split of a session.
 
-    It is that of the seed of its task. Without a seed the session of a benchmark is for testing, and any other one is
-    drawn to be for training (80 %), validation (10 %) or testing (10 %).
+    It is that of the seed of its task. Without a seed the session of a benchmark is for testing, free play belongs to
+    the split for which it was recorded, and any other session is drawn to be for training (80 %), validation (10 %) or
+    testing (10 %).
     """
     if row.seed is not None:
         return split_of(row.seed)
     if row.provenance.source == BENCHMARK:
         return "test"
+    if row.family == FREE_PLAY and row.split is not None:
+        return row.split
     place = draw(f"split/{group_of(row)}")
     return "train" if place < 0.8 else "validation" if place < 0.9 else "test"
 

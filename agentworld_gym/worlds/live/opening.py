@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.kit.live import LiveSource
-from agentworld_gym.llm.bundled_models import TINY, bundled_models
+from agentworld_gym.llm.bundled_models import TINY, bundled_models, carded_model
 from agentworld_gym.worlds.dreamed import DreamedWorld
+from agentworld_gym.worlds.guard import Guard, GuardOptions
+from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.live.engines import LiveEngines
 from agentworld_gym.worlds.live.world import LiveWorld
 
@@ -36,12 +39,8 @@ def open_live(handle: str, options: WorldOptions, open_world: Callable[[str, Wor
     if file and options.live is not None:
         raise SpecError("options", "live", options.live, f"None beside world={named!r}, which names the configuration")
     given = file or options.live
-    if (
-        dreamer in {TINY, *bundled_models()}
-        or options.form == "state"
-        or (options.guard or {}).get("remedy") == "ground"
-    ):
-        why = "the bundled models, the form state and a guard that grounds know the grounded worlds alone"
+    if dreamer in {TINY, *bundled_models()} or options.form == "state":
+        why = "the bundled models and the form state know the grounded worlds alone"
         raise WorldNotConfigured(
             f"world={handle!r}: {why}; a language world of a live system is a server, vllm:MODEL ..."
         )
@@ -57,8 +56,13 @@ def open_live(handle: str, options: WorldOptions, open_world: Callable[[str, Wor
     if not dreamer:
         return world
     try:
-        language = options.model_copy(update={"form": options.form or "full"})
-        return DreamedWorld.over(open_world(dreamer, language), world, handle, "live:FILE", _of_the_system)
+        card = carded_model(dreamer)
+        form = options.form or (None if card is not None and card.knows(options.spec) else "full")
+        guard = None if options.guard is None else validated(GuardOptions, options.guard, "options.language.guard")
+        dream = open_world(dreamer, options.model_copy(update={"form": form, "guard": None}))
+        if isinstance(dream, LanguageWorld) and guard is not None:
+            dream.guard = Guard(guard, world if guard.remedy == "ground" else None)
+        return DreamedWorld.over(dream, world, handle, "live:FILE", _of_the_system)
     except BaseException:
         world.close()
         raise

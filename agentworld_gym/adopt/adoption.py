@@ -1,0 +1,373 @@
+"""Adopts a live system: checks it, records it, trains a model on the recordings, and measures that model.
+
+Every stage leaves its result in the folder of the adoption, and one that is there is not done again. So the same call
+goes on where an earlier one was stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import orjson
+import yaml
+from pydantic import Field
+
+from agentworld_gym.adopt.answer_kinds import AnswerKinds
+from agentworld_gym.adopt.summary import AdoptedSystem, page_of
+from agentworld_gym.agents.collect.config import CollectConfig, SmallModelSessions
+from agentworld_gym.agents.collect.recording_file import collect
+from agentworld_gym.agents.progress import Tally
+from agentworld_gym.base.documents.atomic_files import write_atomically
+from agentworld_gym.base.documents.strict import Positive, Strict, read_yaml, validated
+from agentworld_gym.base.errors import AgentWorldError, SpecError
+from agentworld_gym.base.fingerprint import installed
+from agentworld_gym.core.domain.spec import DomainSpec, load_spec
+from agentworld_gym.core.domain.task import Split
+from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
+from agentworld_gym.evaluation.live_check import LiveReport, check_live
+from agentworld_gym.evaluation.report import write_page
+from agentworld_gym.evaluation.results.fidelity import FidelityResult
+from agentworld_gym.kit.live import LiveSource
+from agentworld_gym.kit.live.config import EXTENDS
+from agentworld_gym.llm.rows.row_reading import read_rows
+from agentworld_gym.recipe.training.metrics import Metrics
+from agentworld_gym.worlds.own_tasks import ADOPTED, MODEL
+
+SEED = 0
+HELD_OUT = 100
+"""How many sessions are recorded to measure on, and as many to watch the training by."""
+
+HELD_OUT_SPLITS: tuple[Split, ...] = ("validation", "test")
+"""The splits of these sessions."""
+
+EPISODES = 20
+"""How many episodes the check plays."""
+
+FIRST, GROWTH = 200, 1.25
+"""How many sessions are recorded before new kinds of answers are counted, and by which factor they grow."""
+
+UNMET = 0.001
+"""The share of answers of kinds not met so far at which recording ends."""
+
+
+class Budget(Strict):
+    """What an adoption may take.
+
+    >>> Budget(sessions=500).minutes
+    30.0
+    """
+
+    sessions: Positive = 2000
+    """The most sessions that are recorded to learn from."""
+
+    minutes: float = Field(default=30.0, gt=0)
+    """The minutes of training."""
+
+    tokens: Positive | None = None
+    """The most tokens to train on; None sets no such bound."""
+
+
+class Followed(Protocol):
+    """Who is told how an adoption goes on."""
+
+    def begin(self, what: str, unit: str, total: int) -> Tally:
+        """Return what counts a stage that begins, which has so many units."""
+        ...
+
+    def training(self) -> Any:
+        """Return a context that shows a training, and yields a function that takes its metrics."""
+        ...
+
+    def say(self, text: str) -> None:
+        """Take a sentence of what was found, or of what comes next."""
+        ...
+
+
+class Unseen:
+    """Tells nobody how an adoption goes on."""
+
+    def begin(self, what: str, unit: str, total: int) -> Tally:
+        """Return what counts a stage."""
+        return Tally(total)
+
+    @contextmanager
+    def training(self) -> Iterator[Callable[[Metrics], None] | None]:
+        """Yield nothing that takes metrics."""
+        yield None
+
+    def say(self, text: str) -> None:
+        """Take a sentence."""
+
+
+@dataclass(frozen=True)
+class Adoption:
+    """What to adopt, and where the result goes."""
+
+    config: Path
+    """The configuration of the live system."""
+
+    out: Path
+    """The folder of the adoption."""
+
+    budget: Budget = field(default_factory=Budget)
+    """What it may take."""
+
+    domain: str | None = None
+    """The environment, where the configuration has no key `domain`."""
+
+    model: str | None = None
+    """The model that learns: a folder, or the name of a model that was fetched; None takes a small one from scratch."""
+
+    @cached_property
+    def spec(self) -> DomainSpec:
+        """The domain.
+
+        Raises:
+            SpecError: Neither the file nor `domain` names one.
+        """
+        source = LiveSource.of(self.config)
+        named = self.domain or source.data.get("domain")
+        if not isinstance(named, str):
+            raise SpecError(self.config, "domain", named, "the id of a domain, such as mcp")
+        return load_spec(named)
+
+    @property
+    def world(self) -> Path:
+        """The folder of the adopted world, which `gym.make(..., world=FOLDER)` plays."""
+        return self.out / "world"
+
+    @property
+    def live(self) -> str:
+        """The handle of the live system, with what the check learned of it."""
+        return f"live:{self.world / ADOPTED}"
+
+    def sessions(self, split: Split) -> Path:
+        """Return the file of the sessions of a split."""
+        return self.out / "sessions" / f"{split}.jsonl"
+
+
+def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem:
+    """Adopt a live system.
+
+    Args:
+        adoption: What to adopt, and where the result goes.
+        followed: Who is told how it goes on; None tells nobody.
+
+    Returns:
+        What was found, as `adopted.json` and `README.md` of the folder hold it.
+
+    Raises:
+        SpecError: A key of the configuration is wrong, or the folder holds another adoption.
+        WorldNotConfigured: The system cannot run here.
+        AgentWorldError: The system cannot be learned from: too many of its actions fail.
+        KeyboardInterrupt: The training was stopped; the same call goes on.
+    """
+    told = followed or Unseen()
+    _ensure_same(adoption)
+    report = _checked(adoption, told)
+    met = _recorded(adoption, report, told)
+    trained = _trained(adoption, told)
+    result = _measured(adoption, told)
+    found = AdoptedSystem(
+        package=installed("agentworld-gym"),
+        world=str(adoption.world),
+        check=report,
+        sessions=met.sessions,
+        kinds=met.kinds,
+        unmet=met.unmet,
+        trained=trained,
+        fidelity=result.domains[0],
+    )
+    found.write(adoption.out / "adopted.json")
+    write_atomically(adoption.out / "README.md", page_of(found))
+    return found
+
+
+def _ensure_same(adoption: Adoption) -> None:
+    """Note what is adopted, and refuse the folder of another adoption."""
+    note = adoption.out / "adoption.yaml"
+    asked = {"config": str(adoption.config.resolve()), "domain": adoption.spec.source, "model": adoption.model}
+    if note.exists():
+        held = read_yaml(note)
+        for key, value in asked.items():
+            if held.get(key) != value:
+                raise SpecError(
+                    adoption.out, key, value, f"{held.get(key)!r}, which the folder holds; or another --out"
+                )
+        return
+    write_atomically(note, yaml.safe_dump(asked, sort_keys=False))
+
+
+def _checked(adoption: Adoption, told: Followed) -> LiveReport:
+    """Check the system, and write its configuration with what varies into the folder of the world."""
+    path = adoption.out / "check.json"
+    if path.exists():
+        return validated(LiveReport, orjson.loads(path.read_bytes()), path)
+    tally = told.begin("checking", "episodes", 4 * EPISODES)
+    done = 0
+
+    def follow(stage: str, number: int) -> None:
+        nonlocal done
+        tally.note, done = stage, done + 1
+        tally.reached(done, 0, {})
+
+    options = EnvOptions(spec=adoption.spec.source, world=f"live:{adoption.config}")
+    report = check_live(options, EPISODES, SEED, follow)
+    if sum(report.failures.values()) > report.actions // 10:
+        raise AgentWorldError(f"{adoption.config}: {report.verdict}")
+    known = LiveSource.of(adoption.config).data
+    learned = {
+        EXTENDS: str(adoption.config.resolve()),
+        "masks": [*dict.fromkeys([*(known.get("masks") or ()), *report.masks])],
+        "deterministic": min(report.again.share, report.load.share) == 1.0,
+    }
+    write_atomically(adoption.world / ADOPTED, yaml.safe_dump(learned, sort_keys=False, allow_unicode=True))
+    write_atomically(path, report.model_dump_json(indent=1) + "\n")
+    told.say(report.verdict)
+    return report
+
+
+def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerKinds:
+    """Record sessions until new ones bring hardly any new kinds of answers, and return what kinds there are."""
+    path, done = adoption.sessions("train"), adoption.out / "recorded.json"
+    if done.exists():
+        return AnswerKinds(**orjson.loads(done.read_bytes()))
+    length, most = report.actions / report.episodes, adoption.budget.sessions
+    seconds = length / max(report.steps_per_second, 0.01) + report.start_seconds
+    every = most + 2 * HELD_OUT
+    told.say(
+        f"at most {every:,} sessions of {length:.0f} actions: about {every * seconds / 60:.0f} minutes to record; "
+        f"{adoption.budget.minutes:g} to train"
+    )
+    settings = SmallModelSessions(world=adoption.live)
+    for split in HELD_OUT_SPLITS:
+        _record(adoption, split, HELD_OUT, settings, told)
+    target = min(FIRST, most)
+    while True:
+        _record(adoption, "train", target, settings, told)
+        met = AnswerKinds.of({"actions": row.actions, "observations": row.observations} for row in read_rows(path))
+        told.say(f"{target:,} sessions: {met.kinds} kinds of answers; {met.unmet:.2%} of further ones would be new")
+        if target >= most or met.unmet <= UNMET:
+            break
+        target = min(most, int(target * GROWTH))
+    write_atomically(done, orjson.dumps(asdict(met), option=orjson.OPT_INDENT_2).decode() + "\n")
+    return met
+
+
+def _record(adoption: Adoption, split: Split, count: int, settings: CollectConfig, told: Followed) -> None:
+    tally = told.begin(f"recording, {split}", "sessions", count)
+
+    def begin(held: int) -> None:
+        tally.before = min(held, count) - tally.episodes
+
+    def ended(row: Mapping[str, Any]) -> None:
+        tally.ended(row["success"], row["score"] or 0.0, len(row["actions"]))
+
+    collect([adoption.spec], adoption.sessions(split), count, SEED, settings, split, progress=begin, on_row=ended)
+
+
+def _trained(adoption: Adoption, told: Followed) -> dict[str, Any]:
+    """Train the model, put it into the folder of the world, and return the last metrics."""
+    note, run = adoption.out / "trained.json", adoption.out / "training"
+    if note.exists():
+        held: dict[str, Any] = orjson.loads(note.read_bytes())
+        return held
+    from agentworld_gym.recipe.training.cpt import train
+
+    with told.training() as measured:
+        outcome = train(_configuration(adoption), run, measured)
+    if outcome.model is None:
+        raise KeyboardInterrupt
+    shutil.rmtree(adoption.world / MODEL, ignore_errors=True)
+    shutil.copytree(outcome.model, adoption.world / MODEL, copy_function=_linked)
+    trained = {key: value for key, value in outcome.metrics.items() if isinstance(value, int | float | str)}
+    write_atomically(note, orjson.dumps(trained, option=orjson.OPT_INDENT_2).decode() + "\n")
+    return trained
+
+
+def _linked(source: str, target: str) -> None:
+    """Link a file, so that weights take no room twice; copy it where files cannot be linked."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _configuration(adoption: Adoption) -> Any:
+    from agentworld_gym.recipe.training.stage_config import CptConfig
+
+    budget = adoption.budget
+    ends = {"max_seconds": 60 * budget.minutes, "max_tokens": budget.tokens}
+    scratch = {"shape": SHAPE, "tokenizer_samples": 1500, "spelled": True}
+    return CptConfig.model_validate(
+        {
+            "name": adoption.out.resolve().name,
+            "data": {
+                "rows": [str(adoption.sessions("train"))],
+                "held_out": [str(adoption.sessions("validation"))],
+                "max_tokens": 4096,
+            },
+            "preparation": {
+                "pool": None,
+                "filters": {"min_turns": 1, "repeated": "none", "empty_action": "none", "retry": "none"},
+                "context_weight": 0.1,
+            },
+            "model": scratch if adoption.model is None else {"path": adoption.model},
+            "train": {**(TRAINING if adoption.model is None else {}), **ends},
+        }
+    )
+
+
+SHAPE = {
+    "hidden_size": 192,
+    "intermediate_size": 512,
+    "num_hidden_layers": 6,
+    "vocab_size": 4096,
+    "max_position_embeddings": 8192,
+    "rope_theta": 10000000,
+}
+"""The shape of a model from scratch: that of the specialists which come with the package, 3 million parameters."""
+
+TRAINING = {
+    "batch_tokens": 8192,
+    "context_share": 0.25,
+    "muon_lr": 0.014,
+    "adamw_lr": 2.0e-3,
+    "decay": 0.7,
+    "curriculum": 0.05,
+    "short_tokens": 1024,
+    "checkpoint_seconds": 300,
+}
+"""How it is trained, as the specialists are."""
+
+
+def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
+    """Measure the world on sessions that no training saw."""
+    path = adoption.out / "fidelity.json"
+    if path.exists():
+        return FidelityResult.read(path)
+    rows = list(read_rows(adoption.sessions("train")))
+    plan = FidelityPlan(read_rows(adoption.sessions("test")), rows, len(rows))
+    asked = {"generator": {"confidence": True}}
+    options = EnvOptions(spec=adoption.spec.source, world=str(adoption.world), language=asked)
+    found, interrupted = measure(options, plan, on_stage=told.begin)
+    if interrupted:
+        raise KeyboardInterrupt
+    result = FidelityResult(
+        package=installed("agentworld-gym"),
+        world=str(adoption.world),
+        split="test",
+        source=f"{HELD_OUT} sessions that were recorded apart",
+        domains=(found,),
+    )
+    result.write(path)
+    write_page(path.with_suffix(".html"), [result])
+    return result

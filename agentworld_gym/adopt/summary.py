@@ -1,0 +1,142 @@
+"""What an adoption found, and the page that says in plain words what to trust."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from agentworld_gym.base.statistics.bootstrap import Share
+from agentworld_gym.evaluation.live_check import LiveReport
+from agentworld_gym.evaluation.results.base import EvaluationResult
+from agentworld_gym.evaluation.results.fidelity import Cell, DomainFidelity, FidelityRun, Trusted
+
+TRUSTED, DOUBTED = 0.95, 0.8
+"""The shares of right steps from which an action is to be trusted, and below which it is not."""
+
+FEW = 20
+"""With fewer steps than this, nothing is said of an action."""
+
+
+class AdoptedSystem(EvaluationResult):
+    """What an adoption found."""
+
+    kind: Literal["adopted"] = "adopted"
+    """The kind of the result."""
+
+    world: str
+    """The folder of the world."""
+
+    check: LiveReport
+    """What the check of the live system found."""
+
+    sessions: int
+    """How many sessions the model learned from."""
+
+    kinds: int
+    """How many kinds of answers they show."""
+
+    unmet: float
+    """The share of further answers that would be of a kind which no session shows, as Good and Turing estimate it."""
+
+    trained: dict[str, Any]
+    """The last metrics of the training."""
+
+    fidelity: DomainFidelity
+    """How right the world is on sessions that no training saw."""
+
+    @property
+    def guard(self) -> Trusted | None:
+        """The least guard of those measured that leaves at most 2 % of the answers wrong; None where none does."""
+        fit = [one for one in self.fidelity.trusted if one.wrong is not None and one.wrong.share <= 0.02]
+        return min(fit, key=lambda one: one.least, default=None)
+
+
+def page_of(found: AdoptedSystem) -> str:
+    """Return the page, as Markdown."""
+    return "\n".join(_lines(found)) + "\n"
+
+
+def _lines(found: AdoptedSystem) -> Iterator[str]:
+    measured, check = found.fidelity, found.check
+    yield f"# A world model of {check.system}"
+    yield ""
+    yield "```python"
+    yield f'env = gym.make("AgentWorld/…-v0", world="{found.world}")  # the environment of the domain {check.domain}'
+    yield "```"
+    yield ""
+    yield f"It learned from {found.sessions:,} sessions of the live system, and was measured on {measured.sessions}"
+    yield f"others ({measured.steps:,} steps). `fidelity.html` shows all figures, and steps that it got wrong."
+    yield ""
+    yield "## How right it is"
+    yield ""
+    yield "| | true history | own history |"
+    yield "|---|---|---|"
+    yield f"| this world | {_of_run(measured.taught)} | {_of_run(measured.free)} |"
+    if measured.nearest is not None:
+        told = f"| the nearest answer, a table of {measured.nearest.turns:,} recorded steps |"
+        yield f"{told} {_of_run(measured.nearest.taught)} | {_of_run(measured.nearest.free)} |"
+    yield ""
+    yield "The share of answers that are exact where the system repeats itself, with its 95 % interval. *True history*:"
+    yield "each step is asked after what the live system showed. *Own history*: after what the world itself answered"
+    yield "before, as an agent meets it."
+    run = measured.free or measured.taught
+    if run is not None:
+        if run.failures:
+            told = ", ".join(f"{kind} {count}" for kind, count in sorted(run.failures.items()))
+            yield f"Steps without an answer: {told}; they left {run.lost} unplayed."
+        yield ""
+        yield "## What to trust"
+        yield ""
+        cells = run.groups.get("action", {})
+        yield from _told_of(cells, "Trust", lambda share: share >= TRUSTED)
+        yield from _told_of(cells, "Check now and then", lambda share: DOUBTED <= share < TRUSTED)
+        yield from _told_of(cells, "Do not trust", lambda share: share < DOUBTED)
+        few = [name for name, cell in cells.items() if cell.deterministic.count < FEW]
+        if few:
+            yield f"- **Not known**, with fewer than {FEW} steps: {', '.join(f'`{name}`' for name in few)}"
+    yield ""
+    yield "## When it doubts"
+    yield ""
+    yield from _guard_of(found)
+    yield ""
+    yield "## What the system is like"
+    yield ""
+    yield f"- {check.verdict}"
+    yield f"- {check.repeats:.1%} of its answers repeat without what varies; forks: {check.forks}."
+    yield f"- The sessions show {found.kinds} kinds of answers; about {found.unmet:.2%} of further ones would be new."
+    if check.coverage.unmet:
+        yield f"- Nobody called {', '.join(check.coverage.unmet[:12])} in the check: what they do is not known."
+    if check.coverage.refused:
+        yield f"- Every call of {', '.join(check.coverage.refused[:12])} was refused in the check."
+    if measured.stale:
+        yield f"- {measured.stale} of the measured sessions no longer repeat in the live system, and were left out."
+
+
+def _guard_of(found: AdoptedSystem) -> Iterator[str]:
+    guard = found.guard
+    if guard is None or guard.wrong is None:
+        yield "No guard that was measured leaves fewer than 2 % of the answers wrong."
+        return
+    yield "```python"
+    yield "language = {"
+    yield f'    "guard": {{"least": {guard.least:g}, "remedy": "ground"}}, "generator": {{"confidence": True}}'
+    yield "}"
+    yield "```"
+    yield ""
+    yield f"With these options an answer that the model holds to be less than {guard.least:g} likely is taken from the"
+    yield f"live system: {1 - guard.taken.share:.1%} of the steps. Of the others {guard.wrong.share:.1%} are wrong."
+
+
+def _told_of(cells: dict[str, Cell], verdict: str, fits: Any) -> Iterator[str]:
+    known = {name: cell.deterministic for name, cell in cells.items() if cell.deterministic.count >= FEW}
+    some = [f"`{name}` {share.share:.2f}" for name, share in known.items() if fits(share.share)]
+    if some:
+        yield f"- **{verdict}**: {', '.join(some)}"
+
+
+def _of_run(run: FidelityRun | None) -> str:
+    return "–" if run is None or run.measures is None else _of_share(run.measures.deterministic)
+
+
+def _of_share(share: Share) -> str:
+    return f"{share.share:.3f} ({share.low:.2f} to {share.high:.2f})"

@@ -1,0 +1,84 @@
+"""`agentworld adopt`: a world model of a user's own system, by one command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentworld_gym.cli.common import examples, printable, stderr, stdout
+from agentworld_gym.cli.outputs import writable_out
+from agentworld_gym.cli.training_progress import TrainingProgress
+
+if TYPE_CHECKING:
+    from agentworld_gym.agents.progress import Tally
+    from agentworld_gym.recipe.training.metrics import Metrics
+
+
+def adopt(
+    config: Annotated[Path, typer.Argument(help="The YAML file of the system, as for `live=` of gym.make.")],
+    out: Annotated[
+        Path, typer.Option("--out", file_okay=False, callback=writable_out, help="The folder of the adoption.")
+    ],
+    domain: Annotated[
+        str | None, typer.Option("--domain", metavar="ENV", help="The environment, where the file has no key domain.")
+    ] = None,
+    sessions: Annotated[int, typer.Option("--sessions", min=10, help="The most sessions to learn from.")] = 2000,
+    minutes: Annotated[float, typer.Option("--minutes", min=0.1, help="The minutes of training.")] = 30.0,
+    tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="The most tokens to train on.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="DIR|NAME",
+            help="A pretrained model to start from; else a small one of 3 million parameters is trained from scratch.",
+        ),
+    ] = None,
+) -> None:
+    """Make a world model of your own system: check it, record it, train, measure, and say what to trust.
+
+    The folder ends up with `README.md`, which says how right the world is and what to trust, and `world`, which
+    `gym.make(ID, world="OUT/world")` plays. Every stage is done once: after Ctrl-C or a kill, the same command goes on.
+    """
+    from agentworld_gym.adopt import Adoption, Budget
+    from agentworld_gym.adopt import adopt as run
+    from agentworld_gym.adopt.summary import page_of
+    from agentworld_gym.cli.eval.output import stages
+    from agentworld_gym.cli.train import must_have_what_trains
+
+    must_have_what_trains()
+    budget = Budget(sessions=sessions, minutes=minutes, tokens=tokens)
+    with stages("adopt", None) as begin:
+        found = run(Adoption(config, out, budget, domain, model), _Shown(begin))
+    stdout().print(page_of(found), markup=False, highlight=False, soft_wrap=True)
+    stdout().print(f"{out / 'README.md'}, {out / 'fidelity.html'}", markup=False, highlight=False, soft_wrap=True)
+
+
+class _Shown:
+    """Shows an adoption on standard error."""
+
+    def __init__(self, begin: Callable[[str, str, int], Tally]) -> None:
+        self.begin = begin
+
+    @contextmanager
+    def training(self) -> Iterator[Callable[[Metrics], None]]:
+        """Show a training."""
+        with TrainingProgress("cpt", 0, stderr()) as progress:
+            yield progress.measured
+
+    def say(self, text: str) -> None:
+        """Show a sentence."""
+        stderr().print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(
+        epilog=examples(
+            "agentworld adopt my.yaml --out runs/mine",
+            "agentworld adopt my.yaml --out runs/mine --sessions 500 --minutes 10",
+        )
+    )(adopt)
