@@ -242,14 +242,15 @@ def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerK
         return AnswerKinds(**orjson.loads(done.read_bytes()))
     length, most = report.actions / report.episodes, adoption.budget.sessions
     seconds = length / max(report.steps_per_second, 0.01) + report.start_seconds
-    every = most + 2 * HELD_OUT
+    held_out = min(HELD_OUT, max(10, most // 4))
+    every = most + 2 * held_out
     told.say(
         f"at most {every:,} sessions of {length:.0f} actions: about {every * seconds / 60:.0f} minutes to record; "
         f"{adoption.budget.minutes:g} to train"
     )
     settings = SmallModelSessions(world=adoption.live)
     for split in HELD_OUT_SPLITS:
-        _record(adoption, split, HELD_OUT, settings, told)
+        _record(adoption, split, held_out, settings, told)
     target = min(FIRST, most)
     while True:
         _record(adoption, "train", target, settings, told)
@@ -365,7 +366,7 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
         package=installed("agentworld-gym"),
         world=str(adoption.world),
         split="test",
-        source=f"{HELD_OUT} sessions that were recorded apart",
+        source=f"{found.sessions} sessions that were recorded apart",
         domains=(found,),
     )
     result.write(path)
