@@ -275,11 +275,11 @@ def _record(adoption: Adoption, split: Split, count: int, settings: CollectConfi
     collect([adoption.spec], adoption.sessions(split), count, SEED, settings, split, progress=begin, on_row=ended)
 
 
-def _trained(adoption: Adoption, told: Followed) -> dict[str, Any]:
+def _trained(adoption: Adoption, told: Followed) -> dict[str, float]:
     """Train the model, put it into the folder of the world, and return the last metrics."""
     note, run = adoption.out / "trained.json", adoption.out / "training"
     if note.exists():
-        held: dict[str, Any] = orjson.loads(note.read_bytes())
+        held: dict[str, float] = orjson.loads(note.read_bytes())
         return held
     from agentworld_gym.recipe.training.cpt import train
 
@@ -289,7 +289,8 @@ def _trained(adoption: Adoption, told: Followed) -> dict[str, Any]:
         raise KeyboardInterrupt
     shutil.rmtree(adoption.world / MODEL, ignore_errors=True)
     shutil.copytree(outcome.model, adoption.world / MODEL, copy_function=_linked)
-    trained = {key: value for key, value in outcome.metrics.items() if isinstance(value, int | float | str)}
+    numbers = {key: value for key, value in outcome.metrics.items() if isinstance(value, int | float)}
+    trained = {key: value if isinstance(value, int) else float(value) for key, value in numbers.items()}
     write_atomically(note, orjson.dumps(trained, option=orjson.OPT_INDENT_2).decode() + "\n")
     return trained
 

@@ -38,7 +38,7 @@ class AdoptedSystem(EvaluationResult):
     unmet: float
     """The share of further answers that would be of a kind which no session shows, as Good and Turing estimate it."""
 
-    trained: dict[str, Any]
+    trained: dict[str, float]
     """The last metrics of the training."""
 
     fidelity: DomainFidelity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,26 +46,32 @@ def adopt(
     from agentworld_gym.adopt import Adoption, Budget
     from agentworld_gym.adopt import adopt as run
     from agentworld_gym.adopt.summary import page_of
-    from agentworld_gym.cli.eval.output import stages
     from agentworld_gym.cli.train import must_have_what_trains
 
     must_have_what_trains()
     budget = Budget(sessions=sessions, minutes=minutes, tokens=tokens)
-    with stages("adopt", None) as begin:
-        found = run(Adoption(config, out, budget, domain, model), _Shown(begin))
+    with _Shown() as shown:
+        found = run(Adoption(config, out, budget, domain, model), shown)
     stdout().print(page_of(found), markup=False, highlight=False, soft_wrap=True)
     stdout().print(f"{out / 'README.md'}, {out / 'fidelity.html'}", markup=False, highlight=False, soft_wrap=True)
 
 
-class _Shown:
-    """Shows an adoption on standard error."""
+class _Shown(ExitStack):
+    """Shows an adoption on standard error, one stage at a time."""
 
-    def __init__(self, begin: Callable[[str, str, int], Tally]) -> None:
-        self.begin = begin
+    def begin(self, what: str, unit: str, total: int) -> Tally:
+        """Show a stage, and return what counts it; the stage before ends."""
+        from agentworld_gym.agents.progress import live
+
+        self.close()
+        tally = self.enter_context(live(f"adopt, {what}", total))
+        tally.unit = unit
+        return tally
 
     @contextmanager
     def training(self) -> Iterator[Callable[[Metrics], None]]:
-        """Show a training."""
+        """Show a training; the stage before ends."""
+        self.close()
         with TrainingProgress("cpt", 0, stderr()) as progress:
             yield progress.measured
 

@@ -82,7 +82,7 @@ class Notes:
                 self.notes.append(arguments["text"])
                 return told(f"Note {len(self.notes)} added")
             case "list_notes":
-                return told("\n".join(self.notes) or "no notes")
+                return told("\n".join(map(str, self.notes)) or "no notes")
             case "clear_notes":
                 self.notes = self.notes if self.broken else []
                 return told("cleared")

@@ -1,0 +1,94 @@
+"""A live system is adopted by one command: checked, recorded, learned, measured, and then played from its folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from live_servers import needs_live_servers, served
+from typer.testing import CliRunner
+from worlds import make
+
+from agentworld_gym.adopt.answer_kinds import AnswerKinds
+from agentworld_gym.cli.app import app
+from agentworld_gym.core.registration import find_domain
+from agentworld_gym.evaluation.results.fidelity import FidelityResult
+from agentworld_gym.llm.rows.row_reading import read_rows
+
+pytest.importorskip("torch")
+
+TOOLS = ["add_note", "list_notes", "count_nodes", "structured"]
+
+
+@pytest.fixture(scope="module")
+def adopted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small adoption."""
+    needs_live_servers()
+    folder = tmp_path_factory.mktemp("adopt")
+    (folder / "notes.yaml").write_text(yaml.safe_dump({"domain": "mcp", **served(tools=TOOLS)}))
+    found = run(folder, "--sessions", "12", "--tokens", "20000")
+    assert found.exit_code == 0, found.output
+    assert "What to trust" in found.output
+    return folder
+
+
+def run(folder: Path, *more: str) -> Any:
+    command = ["adopt", str(folder / "notes.yaml"), "--out", str(folder / "run"), *more]
+    return CliRunner().invoke(app, command)
+
+
+def test_the_folder_holds_what_every_stage_found(adopted: Path) -> None:
+    run = adopted / "run"
+    assert len(list(read_rows(run / "sessions" / "train.jsonl"))) == 12
+    names = {split: {row.id for row in read_rows(run / "sessions" / f"{split}.jsonl")} for split in ("train", "test")}
+    assert not names["train"] & names["test"]
+    [measured] = FidelityResult.read(run / "fidelity.json").domains
+    assert measured.taught is not None and measured.free is not None and measured.nearest is not None
+    assert measured.nearest.sessions == 12
+    assert "## What to trust" in (run / "README.md").read_text()
+    assert json.loads((run / "adopted.json").read_text())["sessions"] == 12
+
+
+def test_the_same_command_does_nothing_twice_and_another_one_is_refused(adopted: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in (adopted / "run" / "training").rglob("*") if path.is_file()}
+    assert run(adopted, "--sessions", "12", "--tokens", "20000").exit_code == 0
+    assert before == {path: path.stat().st_mtime_ns for path in before}
+    refused = run(adopted, "--model", "elsewhere")
+    assert refused.exit_code == 2 and "model" in refused.output
+
+
+def test_the_adopted_world_plays_the_tasks_of_the_system_without_options(adopted: Path) -> None:
+    world = str(adopted / "run" / "world")
+    env = make("AgentWorld/MCP-v0", world=world)
+    _, info = env.reset(seed=0)
+    assert "notes-add_note" in {tool["name"] for tool in info["tools"]}
+    assert env.runner.world.prompts.profile == "compact"
+    env.close()
+
+
+def test_the_guard_grounds_in_the_live_system_what_the_model_doubts(adopted: Path) -> None:
+    language = {"guard": {"least": 1.0, "remedy": "ground"}, "generator": {"confidence": True}}
+    env = make("AgentWorld/MCP-v0", world=str(adopted / "run" / "world"), language=language)
+    env.reset(seed=0)
+    env.step(json.dumps({"name": "notes-add_note", "arguments": {"text": "milk"}}))
+    observation, *_, info = env.step(json.dumps({"name": "notes-list_notes", "arguments": {}}))
+    env.close()
+    assert (observation, info["source"]) == ("milk", "grounded")
+
+
+def test_a_system_whose_configuration_names_no_domain_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.yaml").write_text("command: [python]\n")
+    refused = run(tmp_path)
+    assert refused.exit_code == 2 and "domain" in refused.output and "mcp" in refused.output
+    assert not (tmp_path / "run").exists()
+
+
+def test_answers_that_were_met_once_say_how_many_kinds_are_missing() -> None:
+    rows = [{"actions": ["look"] * 4, "observations": ["a hall", "a hall", "a cave", "a hall"]}]
+    met = AnswerKinds.of(rows)
+    assert (met.kinds, met.once, met.unmet) == (2, 1, 0.25)
+    assert AnswerKinds.of([]).unmet == 1.0
+    assert find_domain("mcp") is not None
