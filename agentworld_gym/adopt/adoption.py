@@ -117,11 +117,11 @@ class Adoption:
     out: Path
     """The folder of the adoption."""
 
+    source: str
+    """The spec of its environment: a domain, or the path of a spec."""
+
     budget: Budget = field(default_factory=Budget)
     """What it may take."""
-
-    domain: str | None = None
-    """The environment, where the configuration has no key `domain`."""
 
     model: str | None = None
     """The model that learns: a folder, or the name of a model that was fetched; None takes a small one from scratch."""
@@ -131,13 +131,9 @@ class Adoption:
         """The domain.
 
         Raises:
-            SpecError: Neither the file nor `domain` names one.
+            SpecError: There is no such spec.
         """
-        source = LiveSource.of(self.config)
-        named = self.domain or source.data.get("domain")
-        if not isinstance(named, str):
-            raise SpecError(self.config, "domain", named, "the id of a domain, such as mcp")
-        return load_spec(named)
+        return load_spec(self.source)
 
     @property
     def world(self) -> Path:
@@ -179,6 +175,7 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
     found = AdoptedSystem(
         package=installed("agentworld-gym"),
         world=str(adoption.world),
+        env_id=adoption.spec.env_id,
         check=report,
         sessions=met.sessions,
         kinds=met.kinds,
@@ -194,7 +191,7 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
 def _ensure_same(adoption: Adoption) -> None:
     """Note what is adopted, and refuse the folder of another adoption."""
     note = adoption.out / "adoption.yaml"
-    asked = {"config": str(adoption.config.resolve()), "domain": adoption.spec.source, "model": adoption.model}
+    asked = {"config": str(adoption.config.resolve()), "spec": adoption.source, "model": adoption.model}
     if note.exists():
         held = read_yaml(note)
         for key, value in asked.items():
@@ -219,7 +216,7 @@ def _checked(adoption: Adoption, told: Followed) -> LiveReport:
         tally.note, done = stage, done + 1
         tally.reached(done, 0, {})
 
-    options = EnvOptions(spec=adoption.spec.source, world=f"live:{adoption.config}")
+    options = EnvOptions(spec=adoption.source, world=f"live:{adoption.config}")
     report = check_live(options, EPISODES, SEED, follow)
     if sum(report.failures.values()) > report.actions // 10:
         raise AgentWorldError(f"{adoption.config}: {report.verdict}")
@@ -359,7 +356,7 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
     rows = list(read_rows(adoption.sessions("train")))
     plan = FidelityPlan(read_rows(adoption.sessions("test")), rows, len(rows))
     asked = {"generator": {"confidence": True}}
-    options = EnvOptions(spec=adoption.spec.source, world=str(adoption.world), language=asked)
+    options = EnvOptions(spec=adoption.source, world=str(adoption.world), language=asked)
     found, interrupted = measure(options, plan, on_stage=told.begin)
     if interrupted:
         raise KeyboardInterrupt

@@ -26,6 +26,9 @@ class AdoptedSystem(EvaluationResult):
     world: str
     """The folder of the world."""
 
+    env_id: str
+    """The environment that plays it."""
+
     check: LiveReport
     """What the check of the live system found."""
 
@@ -61,7 +64,7 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
     yield f"# A world model of {check.system}"
     yield ""
     yield "```python"
-    yield f'env = gym.make("AgentWorld/…-v0", world="{found.world}")  # the environment of the domain {check.domain}'
+    yield f'env = gym.make("{found.env_id}", world="{found.world}")'
     yield "```"
     yield ""
     yield f"It learned from {found.sessions:,} sessions of the live system, and was measured on {measured.sessions}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentworld_gym.cli.common import examples, printable, stderr, stdout
+from agentworld_gym.cli.live import spec_of_system
 from agentworld_gym.cli.outputs import writable_out
 from agentworld_gym.cli.training_progress import TrainingProgress
 
@@ -51,7 +52,7 @@ def adopt(
     must_have_what_trains()
     budget = Budget(sessions=sessions, minutes=minutes, tokens=tokens)
     with _Shown() as shown:
-        found = run(Adoption(config, out, budget, domain, model), shown)
+        found = run(Adoption(config, out, spec_of_system(config, domain), budget, model), shown)
     stdout().print(page_of(found), markup=False, highlight=False, soft_wrap=True)
     stdout().print(f"{out / 'README.md'}, {out / 'fidelity.html'}", markup=False, highlight=False, soft_wrap=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -40,14 +40,10 @@ def check(
     """
     from rich.status import Status
 
-    from agentworld_gym.base.documents.strict import read_yaml
     from agentworld_gym.envs.options import EnvOptions
     from agentworld_gym.evaluation.live_check import check_live, page_of
 
-    data = read_yaml(config, "the configuration of a live system")
-    named = domain or (data.get("domain") if isinstance(data, dict) else None)
-    if not isinstance(named, str):
-        raise SpecError(config, "domain", named, "the id of a domain, such as mcp; or pass --domain")
+    spec = spec_of_system(config, domain)
     if out is not None:
         writable(out, "--out")
     with Status("opening", console=stderr()) as status:
@@ -55,18 +51,35 @@ def check(
         def follow(stage: str, done: int) -> None:
             status.update(f"{stage}: {counted(done, 'episode')}")
 
-        report = check_live(EnvOptions(spec=spec_source(named), world=f"live:{config}"), episodes, seed, follow)
+        report = check_live(EnvOptions(spec=spec, world=f"live:{config}"), episodes, seed, follow)
     stdout().print(page_of(report), markup=False, highlight=False, soft_wrap=True)
     if out is not None:
         out.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
     if write:
-        _write(config, data, report)
+        _write(config, report)
 
 
-def _write(config: Path, data: dict[str, Any], report: LiveReport) -> None:
+def spec_of_system(config: Path, domain: str | None) -> str:
+    """Return the spec of the environment of a live system: that which is asked for, or else that of its file.
+
+    Raises:
+        SpecError: Neither names one.
+    """
+    from agentworld_gym.kit.live import LiveSource
+
+    named = domain or LiveSource.of(config).data.get("domain")
+    if not isinstance(named, str):
+        raise SpecError(config, "domain", named, "the id of a domain, such as mcp; or pass --domain")
+    return spec_source(named)
+
+
+def _write(config: Path, report: LiveReport) -> None:
     """Write what was learned into a configuration; what else stands in the file stays as it is."""
     import yaml
 
+    from agentworld_gym.kit.live import LiveSource
+
+    data = LiveSource.of(config).data
     masks = [*dict.fromkeys([*(data.get("masks") or ()), *report.masks])]
     learned = {"masks": masks, "deterministic": min(report.again.share, report.load.share) == 1.0}
     lines, keep = [], True

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from agentworld_gym.base.errors import WorldNotConfigured
 from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.core.checks.success_protocols import RunsSuccessCode, SuccessFinding
 from agentworld_gym.core.contracts import Failure, FailureKind, World
+from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.worlds.language import LanguageWorld, Retrieval
 from agentworld_gym.worlds.language_session import LanguageSession
@@ -19,6 +20,15 @@ from agentworld_gym.worlds.own_tasks import BringsTasks, OwnTasks
 
 class SystemBehind(World[Any], BringsTasks, RunsSuccessCode[Any], Protocol):
     """A world that brings its tasks, and runs the success code of their checks."""
+
+
+@runtime_checkable
+class OpensBySeed(Protocol):
+    """A world in which the seed of an episode decides what is shown first."""
+
+    def opened(self, task: Task, seed: int) -> Task | Failure:
+        """Return a task that states what is shown first in the episode of a seed."""
+        ...
 
 
 @dataclass
@@ -81,6 +91,15 @@ class DreamedWorld(LanguageWorld):
     def versions(self) -> dict[str, str]:
         """The versions of what the world itself runs."""
         return self.truth.versions
+
+    def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[LanguageSession | Failure]:
+        """Begin one session a task; where the seed decides what is shown first, the world itself shows it."""
+        if not isinstance(self.truth, OpensBySeed):
+            return super().begin(tasks, seeds)
+        opened = [self.truth.opened(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
+        return [
+            one if isinstance(one, Failure) else self._begin(one, seed) for one, seed in zip(opened, seeds, strict=True)
+        ]
 
     def verify(
         self, sessions: Sequence[LanguageSession], verifiers: Sequence[str], answers: Sequence[str | None]

@@ -152,7 +152,6 @@ def test_a_further_specialist_needs_a_folder_and_no_code(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("domains: [chess]", "domains: got .*, expected some of mcp, search"),
         ("domains: []", "domains"),
         ("form: state", "domains"),
         ("domains: [web]\nforms: {android: state}", "forms.android.*expected one of the domains of the model: web"),

@@ -154,6 +154,7 @@ class Recorder:
             "family": task.family,
             "level": task.level,
             "seed": task.seed,
+            "episode_seed": assignment.seed if task.seed is None else None,
             "split": self._split,
             "policy": assignment.policy,
             "profile": domain.prompts.profile,

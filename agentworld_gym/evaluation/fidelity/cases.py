@@ -47,6 +47,11 @@ class ReplayCase:
         return [action.error is None for action in self.actions]
 
     @property
+    def seed(self) -> int:
+        """The seed of the episode."""
+        return self.task.seed or self.row.episode_seed or 0
+
+    @property
     def acted(self) -> int:
         """The number of turns that the agent took; the turns after them are probes."""
         return len(self.actions) - self.row.probes
@@ -79,7 +84,10 @@ def recorded_task(row: Row, source: TaskSource) -> Task:
     asked: dict[str, Any] = {"task": name}
     if row.controls:
         asked |= {"controls": row.controls, "control_seed": row.control_seed}
-    return source.pick(row.seed or 0, asked)
+    task = source.pick(row.seed or 0, asked)
+    if row.episode_seed is not None and row.split is not None and row.split != task.split:
+        return task.model_copy(update={"split": row.split})  # The splits of a live world draw other seeds.
+    return task
 
 
 def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[ReplayCase | None]:
@@ -95,7 +103,7 @@ def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[ReplayCas
         task = recorded_task(row, grounded.source)
         actions = tuple(grounded.parser.parse(text, task.tools) for text in row.actions)
         case = ReplayCase(row, task, actions, ())
-        (session,) = grounded.world.begin([task], [task.seed or 0])
+        (session,) = grounded.world.begin([task], [case.seed])
         if isinstance(session, Failure):
             yield None
             continue

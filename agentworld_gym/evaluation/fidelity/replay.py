@@ -155,7 +155,7 @@ def replay(
     with closing(Flow[None]()) as flow:
         while (fresh := list(islice(waiting, wave - flow.under_way))) or flow.under_way:
             tasks = [cases[place].task for place in fresh]
-            begun = runner.world.begin(tasks, [task.seed or 0 for task in tasks]) if fresh else []
+            begun = runner.world.begin(tasks, [cases[place].seed for place in fresh]) if fresh else []
             works = [_CaseReplay(runner, place, cases[place], taught, into, stepped) for place in fresh]
             flow.send((one.place, one.playing(session)) for one, session in zip(works, begun, strict=True))
             flow.recv()
@@ -163,7 +163,7 @@ def replay(
 
 def replaying(runner: EpisodeRunner, case: ReplayCase, taught: bool, into: Replay) -> Work[None]:
     """Ask a world for every step of one session, the case 0, as a piece of work; see `replay`."""
-    (session,) = runner.world.begin([case.task], [case.task.seed or 0])
+    (session,) = runner.world.begin([case.task], [case.seed])
     yield from _CaseReplay(runner, 0, case, taught, into, lambda: None).playing(session)
 
 

@@ -172,7 +172,8 @@ def _schema(arrow: Any) -> Any:
     origin = arrow.struct([(key, number if key == "format" else text) for key in RowProvenance.model_fields])
     special = {
         **dict.fromkeys(("prompt", "response", "actions", "observations", "attempts"), texts),
-        **dict.fromkeys(("turn_idx", "total_turns", "number", "level", "seed", "control_seed", "probes"), number),
+        **dict.fromkeys(("turn_idx", "total_turns", "number", "level"), number),
+        **dict.fromkeys(("seed", "episode_seed", "control_seed", "probes"), number),
         "spans": arrow.list_(arrow.list_(span)),
         "changes": arrow.list_(arrow.list_(change)),
         "fields_changed": arrow.list_(number),

@@ -145,6 +145,9 @@ class Row(Strict):
     seed: int | None = None
     """The seed of the task."""
 
+    episode_seed: int | None = None
+    """The seed of the episode, where tasks have none, as those of a live world; None elsewhere."""
+
     split: Split | None = None
     """The split of the task."""
 

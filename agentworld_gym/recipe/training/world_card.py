@@ -15,7 +15,6 @@ from agentworld_gym.core.engines.catalog import has_view
 from agentworld_gym.core.registration import all_domains, find_domain
 from agentworld_gym.llm.bundled_models import CARD, carded_model
 from agentworld_gym.llm.generators.pretrained.catalog import model_source
-from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.rows.rerendering import is_of, prompts_for
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.data.data_files import holds_samples
@@ -39,21 +38,25 @@ def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Prepa
         The keys of `agentworld_gym.llm.bundled_models.BundledModel`; None without sessions, and where they differ in
         the profile of their prompts.
     """
-    found: dict[str, Prompts] = {}
+    found: dict[str, tuple[Profile, Form]] = {}
     wanted = len({name.partition(":")[0] for name in domains} or all_domains())
     recorded = (path for path in files if not holds_samples(path))
     for row in chain.from_iterable(map(read_rows, recorded)):
-        if row.domain in found or find_domain(row.domain) is None or (domains and not is_of(row, domains)):
+        if row.domain in found or (domains and not is_of(row, domains)):
             continue
-        found[row.domain] = prompts_for(row, preparation.profile, preparation.form)
-        if len({prompts.profile for prompts in found.values()}) > 1:
+        if find_domain(row.domain) is not None:
+            prompts = prompts_for(row, preparation.profile, preparation.form)
+            found[row.domain] = prompts.profile, prompts.form
+        elif row.profile is not None:
+            found[row.domain] = row.profile, row.form or "full"
+        if len({profile for profile, _ in found.values()}) > 1:
             return None
         if len(found) == wanted:
             break
     if not found:
         return None
-    profile = next(iter(found.values())).profile
-    return _card(profile, {domain: prompts.form for domain, prompts in found.items()})
+    profile = next(iter(found.values()))[0]
+    return _card(profile, {domain: form for domain, (_, form) in found.items()})
 
 
 def stated_card(domains: Sequence[str], profile: Profile | None, form: Form | None) -> dict[str, Any] | None:

@@ -93,6 +93,16 @@ class LiveWorld(GroundedWorld):
                 session.close()
             raise
 
+    def opened(self, task: Task, seed: int) -> Task | Failure:
+        """Return a task that states what is shown first in the episode of a seed, for a dream of it."""
+        if task.first_observation is not None:
+            return task
+        begun = self._begin(task, seed)
+        if isinstance(begun, Failure):
+            return begun
+        begun.close()
+        return task.model_copy(update={"first_observation": begun.observation})
+
     def _start(self, task: Task, seed: int) -> Machine | Failure:
         engine = self.engines.of(task)
         controls = self._controls(task, seed)
