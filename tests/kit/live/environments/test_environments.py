@@ -8,14 +8,16 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+import yaml
 from typer.testing import CliRunner
+from worlds import dream, predicted
 
 from agentworld_gym import SpecError, WorldNotConfigured
 from agentworld_gym.agents.collect.config import CollectConfig
@@ -27,6 +29,7 @@ from agentworld_gym.envs.env import AgentWorldEnv
 from agentworld_gym.envs.episodes.replay import replay
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.cost import read_plan
+from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
 from agentworld_gym.evaluation.live_check import check_live
 from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
 
@@ -261,6 +264,23 @@ def test_a_session_whose_process_is_killed_is_recorded_as_if_nothing_had_happene
         recorder.close()
     assert rows[0] == rows[1] is not None
     assert caplog.text.count("it is played again") == 2
+
+
+def test_sessions_of_a_split_repeat_and_a_dream_of_them_begins_as_they_did(tmp_path: Path) -> None:
+    file = tmp_path / "corridor.yaml"
+    file.write_text(yaml.safe_dump({"domain": "custom", **CORRIDOR}))
+    config = CollectConfig(world=f"live:{file}", policies={"explore": 1.0})
+    with closing(Recorder([load_spec(ENVIRONMENT_SPEC)], config, 0, "test")) as recorder:
+        rows = [row for row in map(recorder.row, range(4)) if row is not None]
+    assert len({row.first_observation for row in rows}) > 1
+    options = EnvOptions(spec=ENVIRONMENT_SPEC, world=f"live:{file}")
+    found, _ = measure(options, FidelityPlan(rows))
+    assert found.stale == 0
+    assert found.free is not None and found.free.measures is not None and found.free.measures.exact.share == 1.0
+    dream("calm", lambda request: predicted("calm"))
+    with opened(seed=7) as env, opened(seed=7, world="calm") as dreamed:
+        assert dreamed.episode.observation == env.episode.observation
+        assert dreamed.step("write a")[0] == "calm"
 
 
 def test_a_check_tells_what_the_explorer_met() -> None:
