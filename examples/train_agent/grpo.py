@@ -11,13 +11,15 @@ process write the actions, and `--vllm URL` a server on another GPU, which TRL s
     VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --port 8001 --weight-transfer-config '{"backend": "nccl"}' \
         --logprobs-mode processed_logprobs --max-logprobs -1
 
-A model that never wins learns nothing: let it imitate some sessions first (`sft.py`). It needs the extra `train`.
+A model that never wins learns nothing: let it imitate some sessions first (`sft.py`). Ctrl-C saves what was learned so
+far. It needs the extra `train`.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +111,8 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
             **vllm_of(chosen.vllm, chosen.context + chosen.tokens),
         ),
     )
-    trainer.train()
+    with suppress(KeyboardInterrupt):  # Ctrl-C ends the training and keeps what was learned.
+        trainer.train()
     rollout.close()
     (trainer.model.merge_and_unload() if chosen.lora else trainer.model).save_pretrained(chosen.out)
     trainer.processing_class.save_pretrained(chosen.out)
