@@ -11,15 +11,14 @@ process write the actions, and `--vllm URL` a server on another GPU, which TRL s
     VLLM_SERVER_DEV_MODE=1 vllm serve MODEL --port 8001 --weight-transfer-config '{"backend": "nccl"}' \
         --logprobs-mode processed_logprobs --max-logprobs -1
 
-A model that never wins learns nothing: let it imitate some sessions first (`sft.py`). Ctrl-C saves what was learned so
-far. It needs the extra `train`.
+A model that never wins learns nothing: let it imitate some sessions first (`sft.py`). Ctrl-C saves the model as it is.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +72,8 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first task; the others count up")
     chosen = parser.parse_args(arguments)
     source, gpu = model_source(chosen.model), torch.cuda.is_available()
-    limits = {"max_turns": chosen.turns, "max_tokens": chosen.context}
     tasks = {"world": chosen.world, "families": chosen.families, "levels": chosen.levels}
-    rollout = EnvironmentRollout(chosen.env, **limits, **tasks)
+    rollout = EnvironmentRollout(chosen.env, max_turns=chosen.turns, max_tokens=chosen.context, **tasks)
     if chosen.prompts:
         prompts = Dataset.from_list(list(read_jsonl(chosen.prompts / "train.jsonl")))
     else:
@@ -111,9 +109,8 @@ def main(arguments: list[str] | None = None) -> list[dict[str, float]]:
             **vllm_of(chosen.vllm, chosen.context + chosen.tokens),
         ),
     )
-    with suppress(KeyboardInterrupt):  # Ctrl-C ends the training and keeps what was learned.
+    with closing(rollout), suppress(KeyboardInterrupt):  # What was learned is kept.
         trainer.train()
-    rollout.close()
     (trainer.model.merge_and_unload() if chosen.lora else trainer.model).save_pretrained(chosen.out)
     trainer.processing_class.save_pretrained(chosen.out)
     return [entry for entry in trainer.state.log_history if "reward" in entry]
