@@ -14,7 +14,6 @@ from typing import Annotated
 import typer
 
 from agentworld_gym.cli import (
-    adopt,
     collect,
     cost,
     envs,
@@ -36,6 +35,7 @@ from agentworld_gym.cli import (
     trace,
     train,
 )
+from agentworld_gym.cli.adopt import command as adopt
 from agentworld_gym.cli.common import Commands
 from agentworld_gym.cli.demo import command as demo
 from agentworld_gym.core.registration import Domain, all_domains, resolved, shipped_domains

@@ -1,4 +1,4 @@
-"""`agentworld adopt`: a world model of a user's own system, by one command."""
+"""The command of an adoption, and what it shows while it lasts."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def adopt(
     The folder ends up with `README.md`, which says how right the world is and what to trust, and `world`, which
     `gym.make(ID, world="OUT/world")` plays. Every stage is done once: after Ctrl-C or a kill, the same command goes on.
     """
-    from agentworld_gym.adopt import Adoption, Budget
-    from agentworld_gym.adopt import adopt as run
-    from agentworld_gym.adopt.summary import page_of
+    from agentworld_gym.cli.adopt.adoption import Adoption, Budget
+    from agentworld_gym.cli.adopt.adoption import adopt as run
+    from agentworld_gym.cli.adopt.summary import page_of
     from agentworld_gym.cli.train import must_have_what_trains
 
     must_have_what_trains()

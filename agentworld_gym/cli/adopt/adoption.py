@@ -19,8 +19,6 @@ import orjson
 import yaml
 from pydantic import Field
 
-from agentworld_gym.adopt.answer_kinds import AnswerKinds
-from agentworld_gym.adopt.summary import AdoptedSystem, page_of
 from agentworld_gym.agents.collect.config import CollectConfig, SmallModelSessions
 from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.agents.progress import Tally
@@ -28,6 +26,8 @@ from agentworld_gym.base.documents.atomic_files import write_atomically
 from agentworld_gym.base.documents.strict import Positive, Strict, read_yaml, validated
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.fingerprint import installed
+from agentworld_gym.cli.adopt.answer_kinds import AnswerKinds
+from agentworld_gym.cli.adopt.summary import AdoptedSystem, page_of
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.options import EnvOptions
@@ -91,7 +91,7 @@ class Followed(Protocol):
         ...
 
 
-class Unseen:
+class Unwatched:
     """Tells nobody how an adoption goes on."""
 
     def begin(self, what: str, unit: str, total: int) -> Tally:
@@ -166,7 +166,7 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
         AgentWorldError: The system cannot be learned from: too many of its actions fail.
         KeyboardInterrupt: The training was stopped; the same call goes on.
     """
-    told = followed or Unseen()
+    told = followed or Unwatched()
     _ensure_same(adoption)
     report = _checked(adoption, told)
     met = _recorded(adoption, report, told)

@@ -12,7 +12,7 @@ from live_servers import needs_live_servers, served
 from typer.testing import CliRunner
 from worlds import make
 
-from agentworld_gym.adopt.answer_kinds import AnswerKinds
+from agentworld_gym.cli.adopt.answer_kinds import AnswerKinds
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
