@@ -1,7 +1,7 @@
 """Sessions as Minari datasets: texts, and the numbers of the menu environments.
 
 Each session is played again in the grounded world, which gives the rewards and the ends that an environment gives.
-Minari is no extra of this package: `pip install "minari[hdf5]"`, or `"minari[arrow]"`.
+The extra `minari` brings its library, which writes HDF5; with pyarrow instead of h5py it writes a folder an episode.
 """
 
 from __future__ import annotations
