@@ -46,7 +46,8 @@ class MinariDatasets:
     def __init__(self, folder: Path) -> None:
         if find_spec("minari") is None or not (find_spec("h5py") or find_spec("pyarrow")):
             raise AgentWorldError('Minari datasets need Minari: pip install "minari[hdf5]"')
-        self._folder, self._replays, self._encoder = folder, Replays(), TextEncoder()
+        # Minari joins a relative path to itself.
+        self._folder, self._replays, self._encoder = folder.resolve(), Replays(), TextEncoder()
         self._form = "hdf5" if find_spec("h5py") else "arrow"
         self._storages: dict[str, Any] = {}
         self._waiting: dict[str, list[Any]] = {}
