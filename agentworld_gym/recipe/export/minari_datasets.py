@@ -40,12 +40,12 @@ class MinariDatasets:
         folder: The folder.
 
     Raises:
-        AgentWorldError: Minari is not installed, or neither h5py nor pyarrow.
+        AgentWorldError: Minari is not installed, or pillow, or neither h5py nor pyarrow.
     """
 
     def __init__(self, folder: Path) -> None:
-        if find_spec("minari") is None or not (find_spec("h5py") or find_spec("pyarrow")):
-            raise AgentWorldError('Minari datasets need Minari: pip install "minari[hdf5]"')
+        if not (find_spec("minari") and find_spec("PIL") and (find_spec("h5py") or find_spec("pyarrow"))):
+            raise AgentWorldError('Minari datasets need Minari: pip install "minari[hdf5]" pillow')
         # Minari joins a relative path to itself.
         self._folder, self._replays, self._encoder = folder.resolve(), Replays(), TextEncoder()
         self._form = "hdf5" if find_spec("h5py") else "arrow"
