@@ -154,6 +154,7 @@ def test_extra_all_leaves_out_vllm_whose_two_builds_exclude_each_other() -> None
         "lwm",
         "sb3",
         "train",
+        "minari",
         "multiagent",
         "ray",
         "mcp",

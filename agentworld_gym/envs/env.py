@@ -130,6 +130,11 @@ class AgentWorldEnv(WorldSpec, gym.Env[str, str]):
         return self.episode.task
 
     @property
+    def max_steps(self) -> int:
+        """The step limit of the current episode; that of every episode where the option `max_steps` is given."""
+        return self.runner.max_steps or self.runner.limit(self.task)
+
+    @property
     def menu(self) -> tuple[str | None, ...]:
         """The task's menu as actions for what is on the screen; None for an entry whose element is not there."""
         return self.episode.menu

@@ -97,6 +97,10 @@ class Setup(Strict):
     drawn: bool
     """Whether the seed was drawn for this run."""
 
+    named: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """The ids or YAML files of the tasks of each domain. Where there are any, no task is drawn: levels, families, split
+    and seed then say nothing."""
+
     package: str = Field(default_factory=lambda: installed("agentworld-gym"))
     """The version of this package."""
 
@@ -107,12 +111,35 @@ class Setup(Strict):
             SpecError: An option is wrong, or is given twice.
         """
         own = {"spec": domain, "world": self.world, "levels": self.levels, "families": self.families or None}
-        own |= {"split": self.split}
+        own |= {"split": self.split, "task": self._named(domain) if self.named else None}
         for name in own.keys() & self.world_options.keys():
             raise SpecError(
                 "command line", "--world-option", name, "an option that the command has no other way to set"
             )
         return EnvOptions(**own, **self.world_options)
+
+    def _named(self, domain: str) -> tuple[str, ...]:
+        if tasks := self.named.get(domain):
+            return tasks
+        raise SpecError("setup", "named", domain, f"tasks of {domain} too, because those of other domains are named")
+
+    def digests(self, domain: str, source: TaskSource | None) -> dict[int, str]:
+        """Return the digests of the tasks that are named in a domain, by seed; none where seeds draw the tasks.
+
+        Args:
+            domain: The domain.
+            source: Its tasks; None where they are not known before its world is open.
+
+        Raises:
+            SpecError: Two tasks have one id.
+        """
+        if not self.named or source is None:
+            return {}
+        tasks = {seed: source.pick(seed, {}) for seed in range(len(self._named(domain)))}
+        for name, count in Counter(task.id for task in tasks.values()).items():
+            if count > 1:
+                raise SpecError("tasks", "id", name, f"an id for each task; {count} tasks of {domain} have this one")
+        return {seed: digest_of(task.model_dump(mode="json")) for seed, task in tasks.items()}
 
 
 class _Asked(Strict):
@@ -154,7 +181,7 @@ class AgentRecords:
         lines = list(read_jsonl(path))
         self._unwritten: list[dict[str, Any]] = [] if lines else [{"setup": setup.model_dump(mode="json")}]
         for line in lines[1:]:
-            if "digest" in line:
+            if "of" in line:
                 self._known[str(line["of"])] = str(line["digest"])
             elif "asked" in line:
                 self._ask(validated(_Asked, line, path))
@@ -163,11 +190,31 @@ class AgentRecords:
         begun = {} if not lines else _setup_of(lines[0], path).model_dump()
         self.drawn: bool = begun.get("drawn", setup.drawn)
         """Whether the seed was drawn when the run was begun."""
-        for name, value in setup.model_dump(exclude={"domains", "drawn"}).items():
+        for name, value in setup.model_dump(exclude={"domains", "drawn", "named"}).items():
             if begun and begun[name] != value:
                 raise SpecError(
                     path, name, value, f"{begun[name]!r}, with which this run was begun; else another --out"
                 )
+        if begun and bool(begun["named"]) != bool(setup.named):
+            expected = (
+                f"tasks that are {'named' if begun['named'] else 'drawn'}, as this run was begun; else another --out"
+            )
+            raise SpecError(path, "named", setup.named, expected)
+
+    def check_tasks(self, domain: str, digests: Mapping[int, str]) -> None:
+        """Check that the episodes of a domain played the tasks that are named now.
+
+        Args:
+            domain: The domain.
+            digests: The digests of its tasks, by seed.
+
+        Raises:
+            SpecError: An episode played another task.
+        """
+        for one in self.episodes.values():
+            if one.domain == domain and one.digest != digests.get(one.seed, one.digest):
+                expected = f"task {one.task} as it was when this run played it; else another --out"
+                raise SpecError(self._path, f"task {one.seed + 1} of {domain}", digests[one.seed], expected)
 
     def enter(self, what: str, digest: str) -> None:
         """Note the fingerprint of the agent, or of a domain's world.
@@ -278,7 +325,7 @@ def evaluate_agent(
 
     Args:
         setup: The agent, the worlds and the tasks.
-        tasks: The number of tasks in each domain; fewer where the domain has fewer.
+        tasks: The number of tasks in each domain; fewer where the domain has fewer. Of named tasks all are played.
         records: The file that keeps every episode as it ends.
         samples: How many times each task is played, with other draws of the agent.
         wave: The number of episodes that run at a time.
@@ -303,7 +350,9 @@ def evaluate_agent(
     (1.0, {'finish': 8})
     """
     for domain in setup.domains:
-        setup.environment(domain).tasks()  # What one domain lacks is said before another is played.
+        setup.digests(
+            domain, setup.environment(domain).tasks()
+        )  # What one domain lacks is said before another is played.
     run = _Run()
     with ExitStack() as opened:
         kept = AgentRecords(records, setup)
@@ -434,7 +483,9 @@ def _play(
     runner = (options if elsewhere is None else options.changed(traces=None)).runner()
     try:
         kept.enter(f"{_WORLD_OF}{domain}", runner.fingerprint)
-        seeds = one_a_task(runner.source, _seeds(runner.source, setup.seed, tasks))
+        digests = setup.digests(domain, runner.source)
+        kept.check_tasks(domain, digests)
+        seeds = list(digests) or one_a_task(runner.source, _seeds(runner.source, setup.seed, tasks))
         missing = [key for key in kept.ask(domain, seeds, samples) if _is_missing(kept.episodes.get(key))]
         if on_runner is not None:
             on_runner(domain, runner, len(missing))
@@ -454,7 +505,7 @@ def _play(
                 playing = elsewhere(options, opening, left)
             with closing(playing):
                 for played in playing:
-                    kept.add(_episode(domain, sample, played))
+                    kept.add(_episode(domain, sample, played, digests.get(played.seed, "")))
                     _count_lost(run, played)
                     check()
     finally:
@@ -514,13 +565,14 @@ def _describe(run: _Run, policy: Policy, setup: Setup) -> None:
             run.described["source"] = hashlib.sha256(Path(source).read_bytes()).hexdigest()
 
 
-def _episode(domain: str, sample: int, played: Played) -> AgentEpisode:
+def _episode(domain: str, sample: int, played: Played, digest: str) -> AgentEpisode:
     message = played.failure_message or played.agent_message
     return AgentEpisode(
         domain=domain,
         seed=played.seed,
         sample=sample,
         task=played.task.id,
+        digest=digest,
         family=played.task.family,
         level=played.task.level,
         success=played.success,
@@ -572,7 +624,13 @@ def _figures(
         "world": _sum(one.world_tokens for one in failed),
     }
     return {
-        "draw": TaskDraw(split=setup.split, seed=setup.seed, drawn=setup.drawn, tasks=min(counts, default=0)),
+        "draw": TaskDraw(
+            split=setup.split,
+            seed=setup.seed,
+            drawn=setup.drawn,
+            tasks=min(counts, default=0),
+            named=bool(setup.named),
+        ),
         "whole": _cell(episodes),
         "domains": domains,
         "pass_at": _passes(episodes, lambda lost, won, k: 1 - _share(lost, lost + won, k)),
@@ -607,12 +665,16 @@ def _cell(episodes: Iterable[AgentEpisode]) -> AgentCell:
     )
 
 
-def _by_task(episodes: Iterable[AgentEpisode]) -> dict[tuple[str, int, str], list[bool]]:
+_Place = tuple[str, int, str, str]
+"""A domain, a seed, the id of a task, and its digest where a user named it."""
+
+
+def _by_task(episodes: Iterable[AgentEpisode]) -> dict[_Place, list[bool]]:
     """Return the successes of the scored samples of each task."""
-    found: defaultdict[tuple[str, int, str], list[bool]] = defaultdict(list)
+    found: defaultdict[_Place, list[bool]] = defaultdict(list)
     for one in episodes:
         if one.success is not None:
-            found[one.domain, one.seed, one.task].append(one.success)
+            found[one.domain, one.seed, one.task, one.digest].append(one.success)
     return found
 
 
@@ -646,7 +708,7 @@ def difference(first: AgentResult, second: AgentResult) -> AgentDifference:
     both = [task for task in one if task in other and task[0] in shared]
     domains = {task[0] for task in both}
 
-    def gap(tasks: Sequence[tuple[str, int, str]]) -> Share | None:
+    def gap(tasks: Sequence[_Place]) -> Share | None:
         if not tasks:
             return None
         if all(len(one[task]) == len(other[task]) == 1 for task in tasks):

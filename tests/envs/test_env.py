@@ -118,6 +118,16 @@ def test_a_check_after_every_step_pays_its_progress_once():
     assert (terminated, info["success"]) == (True, True)
 
 
+def test_the_step_limit_is_that_of_the_option_or_of_the_task():
+    assert make(world="grounded", max_steps=3).unwrapped.max_steps == 3
+    env = make(world="grounded").unwrapped
+    with pytest.raises(gym.error.ResetNeeded):
+        _ = env.max_steps
+    for seed in (0, 5):
+        env.reset(seed=seed)
+        assert env.max_steps == env.task.max_steps == 2 * len(env.task.expert) + 2
+
+
 def test_the_step_limit_truncates_and_does_not_count_as_finished():
     env = make(world="grounded", max_steps=2)
     env.reset(seed=1, options={"task": TASK})

@@ -44,7 +44,7 @@ def evaluate(tmp_path: Path) -> Ask:
 
     def evaluated(agent: str = "expert", tasks: int = 3, name: str = "run", **given: Any) -> AgentResult:
         known = {"world": "grounded", "domains": ("terminal",), "levels": (1,), "families": (), "split": "validation"}
-        known |= {"options": {}, "world_options": {}, "seed": 0, "drawn": False}
+        known |= {"options": {}, "world_options": {}, "seed": 0, "drawn": False, "named": {}}
         setup = {key: given.pop(key) for key in known if key in given}
         return evaluate_agent(
             Setup(agent=agent, **{**known, **setup}), tasks, tmp_path / f"{name}.episodes.jsonl", **given
@@ -399,3 +399,70 @@ class TestTraces:
         env.close()
         with pytest.raises(SpecError, match="keep a folder for each world"):
             evaluated_traces("mine", traces, "test")
+
+
+OWN_TASK = {
+    "domain": "terminal",
+    "instruction": "Make a.",
+    "state": {"cwd": "/home/dev", "files": {}},
+    "success": [{"probe": "ls a", "expect": {"equals": "a"}}],
+    "expert": ["touch a", "finish"],
+}
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Callable[..., str]:
+    """What writes a task of a user and returns its file."""
+
+    def written(name: str, **changes: object) -> str:
+        file = tmp_path / f"{name}.yaml"
+        file.write_text(json.dumps({**OWN_TASK, **changes}), encoding="utf-8")
+        return str(file)
+
+    return written
+
+
+def test_tasks_of_ones_own_are_played_instead_of_drawn_ones(own: Callable[..., str], tmp_path: Path):
+    web = own("web", domain="web", state={}, success=[{"probe": "finish", "expect": {"contains": ""}}], expert=[])
+    out = tmp_path / "mine.json"
+    command = ["eval", "agent", "--agent", "expert", "--out", str(out)]
+    done = CliRunner().invoke(app, [*command, "--task", own("make"), "--task", own("again")])
+    assert done.exit_code == 0, done.output
+    found = AgentResult.read(out)
+    assert [(one.task, one.seed, one.success) for one in found.episodes] == [("make", 0, True), ("again", 1, True)]
+    assert str(found.draw) == "2 named tasks: figures of these alone." and list(found.domains) == ["terminal"]
+    assert str(found.draw) in page([found])
+
+    for more, said in (
+        (["--task", own("make"), "--tasks", "3"], "--task names the tasks"),
+        (["--task", own("plain", domain=None)], "--task"),
+        (["--task", "copy_move-1-1"], "a file that states its `domain`, or one of --domains"),
+        (["--task", own("make"), "--domains", "terminal,web"], "domains of which --task names a task"),
+        (["--task", web, "--domains", "terminal"], "a file that states its `domain`, or one of --domains"),
+        (["--world-option", "task=make.yaml"], "no other way to set"),
+    ):
+        refused = CliRunner(env={"COLUMNS": "300"}).invoke(app, [*command, *more])
+        assert refused.exit_code == 2 and said in refused.output.replace("\n", ""), (more, refused.output)
+
+
+def test_a_result_knows_tasks_of_ones_own_by_their_content(evaluate: Ask, own: Callable[..., str], tmp_path: Path):
+    make, again = own("make"), own("again", expert=["echo > a", "finish"])
+    first = evaluate(named={"terminal": (make,)})
+    more = evaluate(named={"terminal": (make, again)})
+    assert len(more.episodes) == 2 and more.episodes[0] == first.episodes[0], "further tasks join those that it has"
+    lazy = evaluate("nothing", name="lazy", named={"terminal": (make, again)})
+    gap = difference(more, lazy).whole
+    assert gap and (gap.share, gap.count) == (1.0, 2)
+
+    own("make", instruction="Make the file a.")
+    with pytest.raises(SpecError, match="task make as it was when this run played it"):
+        evaluate(named={"terminal": (make, again)})
+    with pytest.raises(SpecError, match="tasks that are named"):
+        evaluate()
+    gap = difference(more, evaluate("nothing", name="other", named={"terminal": (make, again)})).whole
+    assert gap and gap.count == 1, "a task that changed is another one"
+    (tmp_path / "elsewhere").mkdir()
+    twin = tmp_path / "elsewhere" / "make.yaml"
+    twin.write_text(Path(make).read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(SpecError, match="2 tasks of terminal have this one"):
+        evaluate(name="twins", named={"terminal": (make, str(twin))})

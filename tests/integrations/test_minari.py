@@ -11,6 +11,7 @@ import agentworld_gym  # noqa: F401
 
 minari = pytest.importorskip("minari")
 pytest.importorskip("h5py")
+pytest.importorskip("jax", reason="collectors of Minari need jax, which is too large for every test environment")
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -77,12 +77,13 @@ class Disposable:
         self._lock = threading.Lock()
         self._fork_server: _ForkServer | None = None
 
-    def call(self, argument: Any, seconds: float) -> Any:
+    def call(self, argument: Any, seconds: float, begins: Callable[[], object] | None = None) -> Any:
         """Return what the function returns.
 
         Args:
             argument: The argument, as plain JSON data.
-            seconds: How long it may take. Waiting for a free process does not count.
+            seconds: How long it may take. Waiting for a process, which may have to start, does not count.
+            begins: Called when there is a process and the work begins.
 
         Raises:
             WorkLost: The process died, or was ended because it took too long, or gave what is no answer, or the
@@ -94,6 +95,8 @@ class Disposable:
         with self._places:
             worker = self._ready()
             try:
+                if begins is not None:
+                    begins()
                 answer = worker.answer(data, seconds)
             except EOFError as lost:
                 raise WorkLost(f"its process {worker.end()}") from lost

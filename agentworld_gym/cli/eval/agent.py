@@ -52,6 +52,9 @@ if TYPE_CHECKING:
     from agentworld_gym.evaluation.bench.aggregate import TokenPrices
     from agentworld_gym.evaluation.results.agent import AgentCell, AgentResult
 
+_OF_DRAWN_TASKS = frozenset({"tasks", "family", "level", "split", "seed"})
+"""The parameters that have no meaning where tasks are named."""
+
 _OF_TRACES = frozenset({"agent", "played", "split", "out"})
 """The parameters that have a meaning where traces are read."""
 
@@ -101,6 +104,14 @@ def agent(
             "--world-option",
             metavar="KEY=VALUE",
             help='An option of `gym.make`, such as judge=none or \'language={"profile": "compact"}\'; repeatable.',
+        ),
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--task",
+            help="Only this task: a YAML file of your own, whose domain is that of the file or of --domains, or an id; "
+            "repeatable.",
         ),
     ] = None,
     family: FamilyOption = None,
@@ -170,17 +181,24 @@ def agent(
     names = [name.strip() for name in asked if name.strip()]
     if not names:
         raise SpecError("command line", "--domains", domains, f"some of {', '.join(all_domains())}")
+    sources = tuple(dict.fromkeys(source_in_dialect(name, None) for name in names))
+    named: dict[str, tuple[str, ...]] = {}
+    if task:
+        known = context.params.keys() - _OF_DRAWN_TASKS
+        refuse_other_options(context, known, "nothing: --task names the tasks")
+        named = _by_domain(task, sources, domains is not None)
     setup = Setup(
         agent=agent,
         options=_options(agent, agent_option, sampling, overflow),
         world=world,
         world_options=pairs(world_option, "--world-option") or {},
-        domains=tuple(dict.fromkeys(source_in_dialect(name, None) for name in names)),
+        domains=tuple(named) or sources,
         levels=tuple(dict.fromkeys(level or ((1,) if own else (1, 2, 3)))),
         families=tuple(family or ()),
         split=split,
-        seed=evaluated_seed(split, seed) if begun is None else begun,
-        drawn=seed is None and split == "test",
+        seed=0 if named else evaluated_seed(split, seed) if begun is None else begun,
+        drawn=seed is None and split == "test" and not named,
+        named=named,
     )
     prices: dict[Party, TokenPrices] = {}
     if price is not None:
@@ -227,6 +245,30 @@ def agent(
             stderr().print(printable(said), style="red", markup=False, soft_wrap=True)
     if any(lost.values()):
         raise typer.Exit(FAILED)
+
+
+def _by_domain(tasks: list[str], sources: tuple[str, ...], chosen: bool) -> dict[str, tuple[str, ...]]:
+    """Return the named tasks of each domain: that which the file of a task states, or else the one that was chosen.
+
+    Raises:
+        SpecError: The domain of a task is not known, or a domain that was chosen has no task.
+    """
+    from agentworld_gym.base.documents.strict import read_yaml
+    from agentworld_gym.core.domain.spec import load_spec
+
+    ids = {source: load_spec(source).id for source in sources}
+    found: dict[str, list[str]] = {source: [] for source in sources}
+    for task in tasks:
+        data = read_yaml(Path(task), "a task") if task.endswith((".yaml", ".yml")) else None
+        stated = data.get("domain") if isinstance(data, dict) else None
+        own = [source for source, domain in ids.items() if domain == stated or (stated is None and chosen)]
+        if not own or (stated is None and len(own) > 1):
+            raise SpecError("command line", "--task", task, "a file that states its `domain`, or one of --domains")
+        for source in own:
+            found[source].append(task)
+    for source in (one for one, given in found.items() if chosen and not given):
+        raise SpecError("command line", "--domains", source, "domains of which --task names a task")
+    return {source: tuple(given) for source, given in found.items() if given}
 
 
 def _report(out: Path, result: AgentResult, stopped: bool) -> None:
@@ -281,6 +323,7 @@ def register(group: typer.Typer) -> None:
             "agentworld eval agent --agent http://localhost:8001/v1 --world http://localhost:8000/v1 --domains web,swe "
             "--tasks 50 --samples 4",
             "agentworld eval agent --agent expert --world tiny --domains terminal --tasks 20",
+            "agentworld eval agent --agent http://localhost:8001/v1 --task mine.yaml --domains terminal",
             "agentworld eval agent --from runs/traces --split test --agent my-agent --out mine.json",
             "agentworld eval report mine.json other.json --out page.html",
         )

@@ -85,6 +85,17 @@ class ActionParser:
         except UnreadableAction as problem:
             return Action(text, error=self.refused(str(problem), text, shown), agent=agent)
 
+    def tool_names(self, tools: Sequence[Mapping[str, Any]] = ()) -> frozenset[str]:
+        """Return the names by which tools may be called, in the dialect in force or in another one of the domain.
+
+        Args:
+            tools: The tools of the task, beside those of the domain.
+
+        Raises:
+            SpecError: A tool of the task is broken.
+        """
+        return frozenset().union(*(grammar.toolset(tools).names for grammar in self._grammars))
+
     def action_block(self, action: Action, screen: str = "") -> str:
         """Return an action as the block of a full prompt shows it.
 

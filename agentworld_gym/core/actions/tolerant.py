@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from agentworld_gym.core.actions.finish import VERB, read_finish
+from agentworld_gym.core.actions.labelled_answers import labelled_answer
 from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.actions.server_names import with_known_tools
 from agentworld_gym.core.actions.syntaxes import find_syntax
 from agentworld_gym.core.actions.toolset import UnreadableAction
 from agentworld_gym.core.contracts import Action, ActionKind
@@ -76,7 +78,8 @@ class TolerantParser:
     r"""Reads what language models write as the action that they meant, and anything else as an `ActionParser` does.
 
     The `raw` of an action is what the exact parser reads as the same action, so that a log replays without this
-    reader. `written` then is what the agent wrote. What the exact parser reads beyond doubt stays as it is.
+    reader. `written` then is what the agent wrote. What the exact parser reads beyond doubt stays as it is. Where
+    actions are calls, a text that holds none may end the episode with the answer that it marks as such.
 
     Args:
         parser: The exact parser of the domain.
@@ -106,7 +109,31 @@ class TolerantParser:
         Raises:
             SpecError: A tool of the task is broken.
         """
+        action = self._read(text, tools, agent, shown)
+        if action.error is None:
+            return action
+        if len(text) > _MAX_CHARS:
+            return action
+        names = self._parser.tool_names(tools)
+        known = with_known_tools(text, names | {VERB, ASK} if names else names, _objects)
+        if known != text:
+            return replace(self._read(known, tools, agent, shown), written=text)
+        if self._free is None and VERB not in names and (answer := self._answered(text)) is not None:
+            return replace(self._parser.parse(_finish(answer), tools, agent, shown), written=text)
+        return action
 
+    def _answered(self, text: str) -> str | None:
+        """Return the final answer in a text that holds no call."""
+        said = self.visible(text).strip()
+        if (block := _FENCE.fullmatch(said)) is not None:
+            said = block[3]
+        calls = _TAG.search(said) or _FUNCTION.search(said) or next(_objects(said), None)
+        lines = [line.strip() for line in said.splitlines()]
+        if calls or any(_CALL.fullmatch(line) for line in lines):
+            return None
+        return labelled_answer(said)
+
+    def _read(self, text: str, tools: Sequence[Mapping[str, Any]], agent: str | None, shown: str) -> Action:
         def exact(one: str) -> Action:
             return self._parser.parse(one, tools, agent, shown)
 

@@ -133,6 +133,11 @@ class Toolset:
             raise UnreadableAction("\n".join([f"Error calling tool '{name}': {count} for call[{name}]", *refusals]))
         return {"name": self._full_names.get(name, name), "arguments": arguments}
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names by which tools are called."""
+        return frozenset(self._schemas)
+
     def knows(self, name: str) -> bool:
         """Return whether a tool of that name can be called."""
         return name in self._schemas or not self._schemas

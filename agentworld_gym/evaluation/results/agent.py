@@ -33,6 +33,9 @@ class AgentEpisode(Strict):
     task: str
     """The id of the task."""
 
+    digest: str = ""
+    """The digest of the whole task where a user named it; empty where the id says all."""
+
     family: str
     """The family of the task."""
 

@@ -67,6 +67,9 @@ class TaskDraw(Strict):
     tasks: int
     """The least number of tasks that a figure rests on."""
 
+    named: bool = False
+    """Whether a user named the tasks, so that split and seed say nothing of them."""
+
     def __str__(self) -> str:
         """Say in a line what the figures are good for.
 
@@ -78,7 +81,11 @@ class TaskDraw(Strict):
         100 test tasks, seed 5, which was given: to report only if nothing was chosen by these tasks before.
         >>> print(TaskDraw(split="test", seed=5, tasks=24))
         24 test tasks, seed 5: not to report, because these are fewer than 100.
+        >>> print(TaskDraw(split="test", seed=0, tasks=2, named=True))
+        2 named tasks: figures of these alone.
         """
+        if self.named:
+            return f"{self.tasks} named tasks: figures of these alone."
         played = f"{self.tasks} {self.split} tasks, seed {self.seed}"
         if self.split != "test":
             return f"{played}: figures to choose by, not to report."

@@ -1,7 +1,7 @@
 """Sessions as Minari datasets: texts, and the numbers of the menu environments.
 
 Each session is played again in the grounded world, which gives the rewards and the ends that an environment gives.
-Minari is no extra of this package: `pip install "minari[hdf5]"`, or `"minari[arrow]"`.
+The extra `minari` brings its library, which writes HDF5; with pyarrow instead of h5py it writes a folder an episode.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ class MinariDatasets:
         folder: The folder.
 
     Raises:
-        AgentWorldError: Minari is not installed, or neither h5py nor pyarrow.
+        AgentWorldError: Minari is not installed, or pillow, or neither h5py nor pyarrow.
     """
 
     def __init__(self, folder: Path) -> None:
-        if find_spec("minari") is None or not (find_spec("h5py") or find_spec("pyarrow")):
-            raise AgentWorldError('Minari datasets need Minari: pip install "minari[hdf5]"')
-        self._folder, self._replays, self._encoder = folder, Replays(), TextEncoder()
+        if not (find_spec("minari") and find_spec("PIL") and (find_spec("h5py") or find_spec("pyarrow"))):
+            raise AgentWorldError('Minari datasets need Minari: pip install "minari[hdf5]" pillow')
+        # Minari joins a relative path to itself.
+        self._folder, self._replays, self._encoder = folder.resolve(), Replays(), TextEncoder()
         self._form = "hdf5" if find_spec("h5py") else "arrow"
         self._storages: dict[str, Any] = {}
         self._waiting: dict[str, list[Any]] = {}

@@ -199,6 +199,95 @@ def test_a_command_is_read_behind_a_thought_a_sentence_or_a_prompt(text: str):
     assert tolerant("terminal").parse(text) == replace(exact("terminal").parse("ls -la"), written=text)
 
 
+ANSWERS = [
+    "Answer: Tarn",
+    "answer: Tarn",
+    "**Answer:** Tarn",
+    "**Answer: Tarn**",
+    "Final Answer: Tarn",
+    "I have read both pages.\n\n**Final answer:**\n\nTarn",
+    "<answer>Tarn</answer>",
+    "It follows that <answer>\nTarn\n</answer>",
+    r"\boxed{Tarn}",
+    r"The lake is $\boxed{\text{Tarn}}$.",
+    r"**Answer:** $\boxed{Tarn}$",
+    "```\nAnswer: Tarn\n```",
+    "<think>Answer: Mere? No.</think>\nAnswer: `Tarn`",
+]
+CALLS_ONLY = ["mcp", "search", "swe", "web", "android"]
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+@pytest.mark.parametrize("domain", CALLS_ONLY)
+def test_an_answer_that_is_marked_as_such_is_the_final_one_where_actions_are_calls(domain: str, text: str):
+    action = tolerant(domain).parse(text)
+    assert (action.raw, action.kind, action.answer) == ("finish: Tarn", ActionKind.FINISH, "Tarn")
+    assert action.written == text and replays(domain, action)
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+@pytest.mark.parametrize("domain", ["terminal", "desktop"])
+def test_a_marked_answer_ends_nothing_where_texts_are_commands(domain: str, text: str):
+    assert tolerant(domain).parse(text).kind is ActionKind.ACT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *SENTENCES,
+        "The answer is Tarn.",
+        "The answer: Tarn.",
+        "My answer will be about lakes.",
+        "Answer: I will look it up first.",
+        "Answer: let me search for it.",
+        "Answer: Tarn\nAnswer: Mere",
+        "Answer: Tarn\nI check it once more.",
+        r"\boxed{Tarn} or \boxed{Mere}",
+        r"<answer>Tarn</answer>, or \boxed{Mere}",
+        "Answer:",
+        "<answer></answer>",
+        r"\boxed{Tarn",
+        'Answer: Tarn\n{"name": "web_search", "arguments": {"query": 3}}',
+    ],
+)
+def test_a_sentence_or_a_doubtful_answer_ends_nothing(text: str):
+    action = tolerant("search").parse(text)
+    assert (action.kind, action.error is None) == (ActionKind.ACT, False)
+
+
+SERVER_CALLS = [
+    '{"name": "mcp__net__web_search", "arguments": {"query": "mcp__net__web_search"}}',
+    '{"type": "tool_use", "name": "mcp__net__web_search", "input": {"query": "mcp__net__web_search"}}',
+    '{"functionCall": {"name": "mcp__net__web_search", "args": {"query": "mcp__net__web_search"}}}',
+    'I look.\n<tool_call>{"name": "mcp__a__b__web_search", "arguments": {"query": "mcp__net__web_search"}}</tool_call>',
+    "<function=mcp__net__web_search>\n<parameter=query>\nmcp__net__web_search\n</parameter>\n</function>",
+    'Thought: I look.\nAction: mcp__net__web_search\nAction Input: {"query": "mcp__net__web_search"}',
+]
+
+
+@pytest.mark.parametrize("text", SERVER_CALLS)
+def test_a_tool_is_called_by_the_name_that_it_has_in_claude_code(text: str):
+    action = tolerant("search").parse(text)
+    assert action.parsed == {"name": "web_search", "arguments": {"query": "mcp__net__web_search"}}
+    assert action.written == text and replays("search", action)
+
+
+def test_the_server_of_a_tool_may_be_its_own_or_that_of_an_agent_program():
+    tools = [{"name": name, "parameters": {"type": "object"}} for name in ("shop-pay", "bank-pay", "mcp__net__see")]
+    for called, meant in {
+        "mcp__shop__pay": "shop-pay",
+        "mcp__agentworld__bank-pay": "bank-pay",
+        "mcp__net__see": "mcp__net__see",
+        "mcp__agentworld__pay": None,
+        "mcp__pay": None,
+    }.items():
+        action = tolerant("mcp").parse(json.dumps({"name": called, "arguments": {}}), tools)
+        assert (action.parsed or {}).get("name") == meant
+    end = tolerant("mcp").parse('{"name": "mcp__agentworld__finish", "arguments": {"answer": "3"}}', tools)
+    assert (end.kind, end.answer) == (ActionKind.FINISH, "3")
+    assert tolerant("web").parse('mcp__playwright__browser_click(ref="e1")').raw == 'browser_click(ref="e1")'
+
+
 def test_two_labelled_actions_are_not_one():
     assert tolerant("terminal").parse("Thought: both.\nAction: ls\nAction: pwd").raw not in ("ls", "pwd")
 
@@ -316,7 +405,8 @@ def test_what_tasks_and_specs_name_is_read_as_the_exact_parser_reads_it(domain: 
 WORDS = st.sampled_from(
     ["finish", "finish:", "Finish: 3", "ls", "I will", "Done.", "```", "```bash", "<think>", "</think>", "<tool_call>",
      "</tool_call>", CALL, '{"name": "finish", "arguments": {"answer": "x\\n```"}}', "{", "}", "'", "<<EOF", "[", "]",
-     "\n", "\n\n", " ", "DONE", 'browser_click(ref="e1")', "finish(3)", "**", "`", "[]", SCREENS["android"], "\ud800"]
+     "\n", "\n\n", " ", "DONE", "Answer: 3", "<answer>4</answer>", r"\boxed{3}", SERVER_CALLS[0],
+     'browser_click(ref="e1")', "finish(3)", "**", "`", "[]", SCREENS["android"], "\ud800"]
 )  # fmt: skip
 
 
@@ -339,6 +429,11 @@ def test_hostile_texts_are_read_in_bounded_work(domain: str):
         "<think>" * 30_000,
         "</think>" * 30_000,
         "I " * 90_000,
+        "<answer>" * 24_000,
+        "\\boxed{" * 24_000,
+        "Answer: " * 24_000,
+        '{"name": "mcp' + "__a" * 60_000 + '"}',
+        "mcp__a__b(\n" * 18_000,
     ):
         assert isinstance(tolerant(domain).parse(text), Action)
 

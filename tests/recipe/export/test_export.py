@@ -425,8 +425,9 @@ class TestLibraries:
     @pytest.mark.filterwarnings("ignore")
     def test_minari_finds_texts_and_menus(self, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         minari = pytest.importorskip("minari")
-        tally = export([rows], "minari", tmp_path / "minari")
-        monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+        monkeypatch.chdir(tmp_path)
+        tally = export([rows], "minari", Path("minari"))
+        monkeypatch.setenv("MINARI_DATASETS_PATH", "minari")
         texts = minari.load_dataset("agentworld/terminal-texts-train-v0")
         menus = minari.load_dataset("agentworld/terminal-menu-train-v0")
         assert len(texts) == len(menus) == tally.domains["terminal"]

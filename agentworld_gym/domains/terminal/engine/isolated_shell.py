@@ -22,7 +22,13 @@ class LineLost(EngineError):
     """A line broke the process in which it ran, or did not end there. The shell is as it was before the line."""
 
 
-def run_isolated(function: str, job: Mapping[str, Any], seconds: float, read: Callable[[Any], T]) -> T:
+def run_isolated(
+    function: str,
+    job: Mapping[str, Any],
+    seconds: float,
+    read: Callable[[Any], T],
+    begins: Callable[[], object] | None = None,
+) -> T:
     """Return what a function makes of a job in a process of its own.
 
     The process runs hostile input, so that its answer may be anything: nothing of it counts before it was read.
@@ -33,12 +39,13 @@ def run_isolated(function: str, job: Mapping[str, Any], seconds: float, read: Ca
         seconds: How long the interpreter of the shell may take.
         read: What makes the result of the answer. It raises an error of data where the answer is none, and changes
             nothing else.
+        begins: Called when there is a process and the job begins.
 
     Raises:
         LineLost: The process died, the function failed, or the answer cannot be read.
     """
     try:
-        answer = disposable(function).call(job, seconds + GRACE_SECONDS)
+        answer = disposable(function).call(job, seconds + GRACE_SECONDS, begins)
     except WorkLost as lost:
         raise LineLost(f"the line broke the shell: {lost}") from lost
     try:

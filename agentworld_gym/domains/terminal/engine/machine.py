@@ -63,6 +63,8 @@ class TerminalMachine(RestorableMachine[Shell]):
     carried: str
     """The end of the screen, with which the next capture begins: the line on which keys are typed, or all that stands
     there since a command was entered that still runs."""
+    _end = inf
+    """When an action has to end, as a time of `time.monotonic`."""
 
     def __init__(self, shell: Shell) -> None:
         self._system = shell  # `prompt` reads it
@@ -109,7 +111,8 @@ class TerminalMachine(RestorableMachine[Shell]):
         twin = self.fork()
         try:
             twin._until = self._open().context.clock.now + LAST_HOUR
-            twin._wake(time.monotonic() + shells.LAST_RESORT_SECONDS, [])
+            twin._end = time.monotonic() + shells.LAST_RESORT_SECONDS
+            twin._wake([])
             if twin._unfinished is None:
                 return twin.last_state()
             return twin.state() | twin._fields(twin._open().added_to_system()) | running
@@ -184,7 +187,7 @@ class TerminalMachine(RestorableMachine[Shell]):
                 on.
         """
         self._open()
-        end = time.monotonic() + shells.LAST_RESORT_SECONDS
+        self._end = time.monotonic() + shells.LAST_RESORT_SECONDS
         self._asked = self.entered(self._observation, keys)
         if not keys:
             self._observation = CONFIRM
@@ -197,8 +200,8 @@ class TerminalMachine(RestorableMachine[Shell]):
             before = self._open().context.clock.now
             duration = _seconds(entry.get("duration", 1.0))
             self._until = before + duration
-            self._type(keys_of(str(entry.get("keystrokes", ""))), end, printed)
-            self._wake(end, printed)
+            self._type(keys_of(str(entry.get("keystrokes", ""))), printed)
+            self._wake(printed)
             clock = self._open().context.clock
             waited = duration - (clock.now - before)
             if waited > 0:
@@ -279,11 +282,11 @@ class TerminalMachine(RestorableMachine[Shell]):
         """Whether a program holds the screen."""
         return self._line.running
 
-    def _type(self, keys: Iterable[str], end: float, printed: list[str]) -> None:
+    def _type(self, keys: Iterable[str], printed: list[str]) -> None:
         line, at_prompt = self._line, not self.running
         for key in keys:
             shell = self._open()
-            self._in_time(end)
+            self._in_time()
             if self._reading is not None and key in ("\n", END_OF_INPUT):
                 self._read(self._reading, key, printed)
             elif line.running and at_prompt and key not in INTERRUPTS and self._reading is None:
@@ -299,8 +302,8 @@ class TerminalMachine(RestorableMachine[Shell]):
             else:
                 self._press(shell, key, printed)
 
-    def _in_time(self, end: float) -> None:
-        if time.monotonic() > end:
+    def _in_time(self) -> None:
+        if time.monotonic() > self._end:
             self.close()
             raise OutOfTime(f"an action did not end within {shells.LAST_RESORT_SECONDS:g} s of real time")
 
@@ -357,6 +360,7 @@ class TerminalMachine(RestorableMachine[Shell]):
         printed.append(outcome.text + done)
 
     def _run(self, shell: Shell, entered: EnteredScript, status: int, until: float) -> ScriptOutcome:
+        waited = shell.waited
         try:
             return shell.run(entered, status, until)
         except LineLost:
@@ -368,6 +372,8 @@ class TerminalMachine(RestorableMachine[Shell]):
         except (RuntimeError, ValueError, OSError) as error:
             self.close()
             raise EngineError(f"the sandbox gave up: {error}") from error
+        finally:
+            self._end += shell.waited - waited
 
     def _take_back(self) -> None:
         """Go on at a fresh prompt as if the last line had not been entered, because the shell knows nothing of it."""
@@ -426,10 +432,10 @@ class TerminalMachine(RestorableMachine[Shell]):
         printed.append(outcome.text[script.shown :])
         return outcome
 
-    def _wake(self, end: float, printed: list[str]) -> None:
+    def _wake(self, printed: list[str]) -> None:
         """End the sleeps that end by the present moment, and type what was typed ahead."""
         while self._unfinished is not None and self._unfinished.wakes <= round(self._until, 6):
-            self._in_time(end)
+            self._in_time()
             script, asleep = self._unfinished, self._open()
             self._system = script.shell.copy()
             asleep.close()
@@ -437,7 +443,7 @@ class TerminalMachine(RestorableMachine[Shell]):
             if not self._line.running:
                 ahead = self._line.ended()
                 self._show_prompt(printed)
-                self._type(split_keys(ahead), end, printed)
+                self._type(split_keys(ahead), printed)
 
 
 LAST_HOUR = 3600.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import nullcontext, suppress
@@ -12,7 +13,6 @@ from functools import cache, partial
 from math import inf
 from posixpath import join, normpath
 from random import Random
-from time import time
 from types import NoneType
 from typing import Any, TypeVar
 
@@ -137,6 +137,8 @@ class Shell:
 
     seconds: float | None = None
     """How long a script may run whose work is not counted, in seconds; None for `LAST_RESORT_SECONDS`."""
+    waited: float = 0.0
+    """How long scripts of this shell have waited for a process, in seconds of real time; a copy begins at 0."""
 
     def __init__(self, context: ShellContext, bash: Bash, cwd: str) -> None:
         self.context = context
@@ -259,13 +261,16 @@ class Shell:
     def _done_apart(self, job: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         """Do something in a process of its own, and become the shell that is there afterwards."""
         fields = self.fields()
-        start = fields["start"]
+        start, asked = fields["start"], time.monotonic()
+
+        def begins() -> None:
+            self.waited += time.monotonic() - asked
 
         def came_back(answer: Mapping[str, Any]) -> tuple[Shell, T]:
             return Shell.restore({**answer["shell"], "start": start}), read(answer["outcome"])
 
         job = {**job, "shell": fields, "seconds": LAST_RESORT_SECONDS}
-        after, outcome = run_isolated(_APART, job, LAST_RESORT_SECONDS, came_back)
+        after, outcome = run_isolated(_APART, job, LAST_RESORT_SECONDS, came_back, begins)
         self.close()
         self._restore, self._afresh, self.cwd, self._plain = after._restore, after._afresh, after.cwd, None
         self.context.become(after.context)
@@ -295,7 +300,7 @@ class Shell:
         self._restore, self._afresh = None, False
         typed = entered.script
         context.names_host = context.names_host or names_host(typed)
-        shift = time() - clock.now if _AGES.search(typed) else 0.0
+        shift = time.time() - clock.now if _AGES.search(typed) else 0.0
         if _NATIVE_TIMES.search(typed):
             _set_times(bash, {path: when + shift for path, when in self._times()})
         clock.mark()
@@ -350,7 +355,7 @@ class Shell:
         """Return an exact copy, made of a snapshot that is kept while nothing changes."""
         if self._restore is None:
             start = float(int(self.context.clock.start))
-            times = {path: time for path, time in self._times() if time != start}
+            times = {path: when for path, when in self._times() if when != start}
             self._restore, self._afresh = (self.bash.snapshot(), times), False
         twin = object.__new__(Shell)
         twin._bash, twin._restore, twin._afresh = None, self._restore, self._afresh

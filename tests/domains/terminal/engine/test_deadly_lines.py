@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 
 import pytest
 from deadly_lines import FEW, LINES
 
-from agentworld_gym.base.process.disposable import WorkLost, disposable
+from agentworld_gym.base.process.disposable import Disposable, WorkLost, disposable
 from agentworld_gym.domains.desktop.engine import DesktopMachine
 from agentworld_gym.domains.swe.engine import SweEngine
 from agentworld_gym.domains.terminal.engine import TerminalMachine, shell
@@ -256,6 +257,36 @@ def test_usual_lines_are_harmless_and_start_no_process(monkeypatch: pytest.Monke
     for line in [*USUAL.strip().split("\n"), "cat << E > b.txt\n$x\nE"]:
         typed(machine, line)
         machine = machine.fork()
+
+
+@pytest.fixture
+def slow_starts(monkeypatch: pytest.MonkeyPatch) -> list[Disposable]:
+    """A clock on which every process takes a minute to be there, and who waited for one."""
+    clock, ready, waited = time.monotonic, Disposable._ready, list[Disposable]()
+
+    def late(processes: Disposable) -> object:
+        worker = ready(processes)
+        waited.append(processes)
+        return worker
+
+    monkeypatch.setattr(Disposable, "_ready", late)
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + 60 * len(waited))
+    return waited
+
+
+def test_the_wait_for_a_process_is_no_time_of_what_a_terminal_types(slow_starts: list[Disposable]) -> None:
+    machine = TerminalMachine.start({}, 0)
+    screen = machine.act([{"keystrokes": "bash -c 'sleep 1; echo one'\necho two\n", "duration": 5}])
+    assert screen.split("\n")[1:] == ["one", "dev@box:~$ echo two", "two", "dev@box:~$"]
+    assert slow_starts
+
+
+def test_the_wait_for_a_process_is_no_time_of_what_a_desktop_types(slow_starts: list[Disposable]) -> None:
+    machine = DesktopMachine.start({}, 0)
+    machine.act("subprocess.Popen(['gnome-terminal'])")
+    lines = "f() { echo of $1; }\\nf 1\\nls | xargs -n 1 bash -c 'echo x'\\necho $((6 * 7))\\n"
+    assert "42" in machine.act(f'pyautogui.write("{lines}")')
+    assert slow_starts
 
 
 def test_work_may_break_its_process_and_goes_on_in_another_one() -> None:

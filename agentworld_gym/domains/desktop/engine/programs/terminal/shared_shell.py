@@ -91,6 +91,7 @@ class SharedShell:
         if self._left < 0 or time.monotonic() > self._end or _MULTIPLIES.search(entered.script):
             self._left = 0
             return 254, _LOST, folder
+        waited = 0.0 if self._shell is None else self._shell.waited
         try:
             shell = self._ready(desktop, folder)
             outcome = shell.run(entered, status)
@@ -99,6 +100,7 @@ class SharedShell:
             self._left *= not outcome.stuck
             shell.context.history.append(script.removesuffix("\n"))
             desktop.files.now = min(max(desktop.files.now, shell.context.clock.now), MAX_TIME)
+            self._end += shell.waited - waited
             for path, why in (*self._read_back(desktop.files, shell), *_shrunk(shell)):
                 text, status = f"{text}bash: {path}: {why}\n", 1
         except LineLost:
