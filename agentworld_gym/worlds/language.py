@@ -123,12 +123,15 @@ class LanguageWorld:
         """Begin one session a task; the first observation comes from the task or from the view, not from the model."""
         return [self._begin(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
 
-    def _begin(self, task: Task, seed: int) -> LanguageSession:
+    def _begin(self, task: Task, seed: int) -> LanguageSession | Failure:
         if task.controls:  # Without a seed of their own, they draw from that of the episode.
             task = task.model_copy(update={"control_seed": task.control_seed_in(seed)})
         if self.unseen is not None:
             self.unseen.warn([task])
-        return self._form.begin(task, seed)
+        try:
+            return self._form.begin(task, seed)
+        except AnswerError as error:
+            return Failure(FailureKind.UNSEEN, f"the model knows no such task: {error}")
 
     def step(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Ask for one completion an action that can be parsed; the requests of a wave are submitted together.

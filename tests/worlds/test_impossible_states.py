@@ -93,6 +93,14 @@ def test_a_tool_refuses_in_its_own_words_what_would_break_a_rule_of_its_tables()
     assert state["rows"] == left["rows"] and state["said"] == left["said"]
 
 
+def test_a_task_of_several_servers_is_none_for_a_model_of_one() -> None:
+    world = WorldOptions(load_spec("mcp"), form="state").language(ScriptedGenerator(lambda request: ""))
+    composed = task_on("mcp", LAMPS).model_copy(update={"state": {"servers": [LAMPS, {"scenario": "bank"}]}})
+    (begun,) = world.begin([composed], [0])
+    assert isinstance(begun, Failure) and begun.kind is FailureKind.UNSEEN
+    assert "one server, and the task has 2" in begun.message
+
+
 def test_a_site_refuses_in_its_own_words_what_would_break_a_rule_of_its_tables() -> None:
     actions = [click("Terms", "e65"), click("Place order", "e66")]
     answer, left, dreamt, state = played("web", REVIEW, actions, "data/shop/products/1/stock += -2")

@@ -54,8 +54,11 @@ class ToolView(View):
         """Return the structured state of a server at the start.
 
         Raises:
+            AnswerError: The task has several servers.
             SpecError: The state of the task is wrong.
         """
+        if "servers" in state:
+            raise AnswerError(f"a structured state is that of one server, and the task has {len(state['servers'])}")
         with closing(ToolMachine.start(state, seed, Controls(controls or {}, control_seed))) as machine:
             return machine.visible_state()
 
