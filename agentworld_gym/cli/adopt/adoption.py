@@ -48,6 +48,9 @@ HELD_OUT = 100
 HELD_OUT_SPLITS: tuple[Split, ...] = ("validation", "test")
 """The splits of these sessions."""
 
+FIDELITY = "fidelity.json"
+"""The file of what was measured."""
+
 EPISODES = 20
 """How many episodes the check plays."""
 
@@ -273,23 +276,28 @@ def _record(adoption: Adoption, split: Split, count: int, settings: CollectConfi
 
 
 def _trained(adoption: Adoption, told: Followed) -> dict[str, float]:
-    """Train the model, put it into the folder of the world, and return the last metrics."""
-    note, run = adoption.out / "trained.json", adoption.out / "training"
+    """Train the model, or go on with it where there is more to spend, and return the last metrics."""
+    note, run, budget = adoption.out / "trained.json", adoption.out / "training", adoption.budget
+    spent = {"minutes": budget.minutes, "tokens": budget.tokens}
     if note.exists():
-        held: dict[str, float] = orjson.loads(note.read_bytes())
-        return held
+        held = orjson.loads(note.read_bytes())
+        if held["budget"] == spent:
+            metrics: dict[str, float] = held["metrics"]
+            return metrics
     from agentworld_gym.recipe.training.cpt import train
 
     with told.training() as measured:
         outcome = train(_configuration(adoption), run, measured)
     if outcome.model is None:
         raise KeyboardInterrupt
+    (adoption.out / FIDELITY).unlink(missing_ok=True)
     shutil.rmtree(adoption.world / MODEL, ignore_errors=True)
     shutil.copytree(outcome.model, adoption.world / MODEL, copy_function=_linked)
     numbers = {key: value for key, value in outcome.metrics.items() if isinstance(value, int | float)}
-    trained = {key: value if isinstance(value, int) else float(value) for key, value in numbers.items()}
-    write_atomically(note, orjson.dumps(trained, option=orjson.OPT_INDENT_2).decode() + "\n")
-    return trained
+    metrics = {key: value if isinstance(value, int) else float(value) for key, value in numbers.items()}
+    told_of = {"budget": spent, "metrics": metrics}
+    write_atomically(note, orjson.dumps(told_of, option=orjson.OPT_INDENT_2).decode() + "\n")
+    return metrics
 
 
 def _linked(source: str, target: str) -> None:
@@ -350,7 +358,7 @@ TRAINING = {
 
 def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
     """Measure the world on sessions that no training saw."""
-    path = adoption.out / "fidelity.json"
+    path = adoption.out / FIDELITY
     if path.exists():
         return FidelityResult.read(path)
     rows = list(read_rows(adoption.sessions("train")))
