@@ -88,7 +88,7 @@ def test_a_tool_that_the_server_adds_later_is_told_and_can_be_called(env: Any) -
     ("tool", "kind", "why"),
     [
         ("crash", "connection", "it wrote: about to die"),
-        ("hang", "timeout", "took longer than 2 s"),
+        ("hang", "timeout", "took longer than 2 s to answer hang; it wrote: deep in thought"),
         ("flood", "connection", "a line of more than 8 MiB"),
         ("eat", "connection", "limits.memory_mb is 100"),
     ],
