@@ -158,6 +158,9 @@ class LiveEngine(ABC, Generic[C]):
     scarce: ClassVar[bool] = False
     """Whether there are so few sessions that an episode is ended before the next one begins in its place."""
 
+    pays: bool = False
+    """Whether its sessions pay for steps and end their episodes themselves: they say so in `LiveSession.verdict`."""
+
     machine: ClassVar[type[LiveMachine]]
     """The class of its machines."""
 

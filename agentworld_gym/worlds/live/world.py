@@ -74,6 +74,10 @@ class LiveWorld(GroundedWorld):
         usual = self.engines.usual
         return {} if usual is None else dict(usual.about().parts)
 
+    def pays(self, task: Task) -> bool:
+        """Return whether the system of a task pays for steps and ends its episodes itself."""
+        return self.engines.of(task).pays
+
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[GroundedSession | Failure]:
         """Start one session a task, side by side.
 

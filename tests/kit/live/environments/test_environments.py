@@ -16,6 +16,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from typer.testing import CliRunner
+from worlds import dream, predicted
 
 from agentworld_gym import SpecError, WorldNotConfigured
 from agentworld_gym.agents.collect.config import CollectConfig
@@ -70,6 +71,35 @@ def test_a_lost_game_ends_without_success_and_may_cost_something() -> None:
     with opened() as env:
         _, reward, terminated, _, info = env.step("fall")
         assert (reward, terminated, info["success"]) == (-1.0, True, False)
+
+
+def test_a_dream_pays_and_ends_as_the_environment_does_in_which_its_actions_are_done_too() -> None:
+    dream("hall", lambda request: predicted("A hall."))
+    with opened(world="hall") as env:
+        way = east_of(env)
+        assert env.step(way)[:3] == ("A hall.", 0.0, False)
+        twin = env.fork()
+        for played in (env, twin):
+            assert played.step(way)[:3] == ("A hall.", 0.0, False)
+            text, reward, terminated, _, info = played.step("take lamp")
+            assert (text, reward, terminated, info["success"]) == ("A hall.", 1.0, True, True)
+            assert info["reward_parts"]["environment"] == 1.0
+        twin.close()
+        env.reset(seed=2)
+        _, reward, terminated, _, info = env.step("fall")
+        assert (reward, terminated, info["success"]) == (-1.0, True, False)
+
+
+def test_a_dream_whose_environment_breaks_fails_and_pays_nothing() -> None:
+    dream("hall", lambda request: predicted("A hall."))
+    envs = gym.make_vec("AgentWorld/Custom-v0", num_envs=3, world="hall", live=CORRIDOR, reading="exact")
+    try:
+        envs.reset(seed=1)
+        texts, rewards, _, truncated, infos = envs.step(["die", "fall", "east"])
+        assert list(truncated) == [True, False, False] and list(rewards) == [0.0, -1.0, 0.0]
+        assert infos["failure"]["kind"][0] == "connection" and texts[2] == "A hall."
+    finally:
+        envs.close()
 
 
 def test_nothing_of_an_episode_is_left_in_the_next_one() -> None:
