@@ -214,7 +214,7 @@ def test_controls_that_a_system_does_not_act_out_are_refused(opened: list[TallyE
 
 def test_an_unknown_key_is_refused_by_its_name_with_the_keys_that_there_are() -> None:
     source = LiveSource.of({"netwrk": True})
-    with pytest.raises(SpecError, match=r"options\.live: netwrk: .* network"):
+    with pytest.raises(SpecError, match=r"options\.live: netwrk: .*; did you mean network\?"):
         source.read(LiveConfig, "mcp")
     with pytest.raises(SpecError, match="domain"):
         LiveSource.of({"domain": "web"}).read(LiveConfig, "mcp")
