@@ -38,20 +38,23 @@ def check(
     played again, one episode after the other and all at a time. The page tells which share of the answers is the same,
     what varies, and the patterns that mark it (`masks`), and what the system is fit for.
     """
-    from rich.status import Status
-
+    from agentworld_gym.agents.progress import Meter, TerminalProgress
     from agentworld_gym.envs.options import EnvOptions
-    from agentworld_gym.evaluation.live_check import check_live, page_of
+    from agentworld_gym.evaluation.live_check import FORKS, STAGES, check_live, page_of
 
     spec = spec_of_system(config, domain)
     if out is not None:
         writable(out, "--out")
-    with Status("opening", console=stderr()) as status:
+    meter = Meter()
+    with TerminalProgress("checking", meter, stderr()) as view:
 
         def follow(stage: str, done: int) -> None:
-            status.update(f"{stage}: {counted(done, 'episode')}")
+            meter.share = (episodes * STAGES.index(stage) + done) / (episodes * (len(STAGES) - 1) + FORKS)
+            meter.place = f"{stage}, {counted(done, 'episode')} done"
+            view.show()
 
         report = check_live(EnvOptions(spec=spec, world=f"live:{config}"), episodes, seed, follow)
+        meter.share, meter.place = 1.0, "done"
     stdout().print(page_of(report), markup=False, highlight=False, soft_wrap=True)
     if out is not None:
         out.write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
@@ -70,7 +73,12 @@ def spec_of_system(config: Path, domain: str | None) -> str:
     named = domain or LiveSource.of(config).data.get("domain")
     if not isinstance(named, str):
         raise SpecError(config, "domain", named, "the id of a domain, such as mcp; or pass --domain")
-    return spec_source(named)
+    try:
+        return spec_source(named)
+    except SpecError as error:
+        if domain is not None:
+            raise
+        raise SpecError(config, "domain", named, error.expected) from error
 
 
 def _write(config: Path, report: LiveReport) -> None:

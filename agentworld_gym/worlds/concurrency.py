@@ -16,6 +16,9 @@ T = TypeVar("T")
 PATIENCE = 0.05
 """The seconds without progress after which the rest of a wave goes on beside the member that takes so long."""
 
+AT_ONCE = 16
+"""The threads that begin a wave of sessions which mostly wait, for a process or a page. More brought nothing."""
+
 MAX_THREADS = 64
 
 
@@ -58,7 +61,7 @@ def in_rounds(
     return [answers[index] for index in range(len(actions))]
 
 
-def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
+def side_by_side(jobs: Sequence[Callable[[], T]], at_once: int = 1) -> list[T]:
     """Do some pieces of work, and return their results in order.
 
     One thread does one piece after the other, as long as there is progress. Where nothing gets done for a while,
@@ -67,6 +70,7 @@ def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
 
     Args:
         jobs: The functions to call; they share nothing.
+        at_once: How many threads begin. More than one pays for work that waits, and not for work that computes.
 
     Raises:
         Exception: A piece of work raised it; of several it is the first in the order of the threads. No further work is
@@ -88,7 +92,7 @@ def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
             results[index] = jobs[index]()
 
     with ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="agentworld-wave") as pool:
-        threads, before = [pool.submit(work)], 0
+        threads, before = [pool.submit(work) for _ in range(min(at_once, len(jobs)))], 0
         try:
             while not _ended(threads):
                 if len(results) == before and waiting:
@@ -103,7 +107,7 @@ def side_by_side(jobs: Sequence[Callable[[], T]]) -> list[T]:
 
 
 class SideBySide:
-    """Answers functions by what they return, each as it ends: what a generator is for requests, for slow calls.
+    """Answers functions by what they return, each as it ends: what a generator is for requests, for calls that wait.
 
     >>> jobs = SideBySide()
     >>> dict(jobs.submit([lambda: 1, lambda: 2]))
@@ -112,7 +116,7 @@ class SideBySide:
 
     def submit(self, jobs: Sequence[Callable[[], T]]) -> Iterator[tuple[int, T]]:
         """Call some functions side by side, and yield what they return with the place of each."""
-        yield from enumerate(side_by_side(jobs) if jobs else ())
+        yield from enumerate(side_by_side(jobs, AT_ONCE) if jobs else ())
 
     def stream(self, deliver: Callable[[Any], None]) -> JobStream:
         """Open a stream of functions, none of which waits for another."""

@@ -10,12 +10,16 @@ from typing import Any, Protocol, runtime_checkable
 from agentworld_gym.base.errors import WorldNotConfigured
 from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.core.checks.success_protocols import RunsSuccessCode, SuccessFinding
-from agentworld_gym.core.contracts import Failure, FailureKind, World
+from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, World
+from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import EngineError
+from agentworld_gym.core.flow import BatchedCall, Work
 from agentworld_gym.worlds.language import LanguageWorld, Retrieval
+from agentworld_gym.worlds.language_form import Turn
 from agentworld_gym.worlds.language_session import LanguageSession
 from agentworld_gym.worlds.own_tasks import BringsTasks, OwnTasks
+from agentworld_gym.worlds.twin import Twin
 
 
 class SystemBehind(World[Any], BringsTasks, RunsSuccessCode[Any], Protocol):
@@ -31,12 +35,23 @@ class OpensBySeed(Protocol):
         ...
 
 
+@runtime_checkable
+class Paying(Protocol):
+    """A world whose own episodes may pay for steps and end themselves."""
+
+    def pays(self, task: Task) -> bool:
+        """Return whether the episodes of a task do."""
+        ...
+
+
 @dataclass
 class DreamedWorld(LanguageWorld):
     """A language world with the tasks of another one.
 
     A model answers the actions. Where a check runs code, the actions are done again in the world itself first: such a
-    check tests what the actions do, whatever the model answered to them.
+    check tests what the actions do, whatever the model answered to them. Where the world pays for steps and ends its
+    episodes itself, no answer of a model tells that: each action is done in the world itself as well, whose rewards and
+    ends are those of the dream.
 
     Args:
         truth: The world itself, which is closed with this one.
@@ -101,6 +116,52 @@ class DreamedWorld(LanguageWorld):
             one if isinstance(one, Failure) else self._begin(one, seed) for one, seed in zip(opened, seeds, strict=True)
         ]
 
+    def _asking(self, session: LanguageSession, turn: Turn) -> Work[tuple[Observation | Failure, int]]:
+        observed, reasks = yield from super()._asking(session, turn)
+        if isinstance(observed, Failure) or session.acted is not None:  # Nobody is paid for the probe of a check.
+            return observed, reasks
+        if not isinstance(self.truth, Paying) or not self.truth.pays(session.task):
+            return observed, reasks
+        paid: Verdict | Failure = yield BatchedCall(self._paid, (session, turn.action))
+        return replace(observed, verdict=paid) if isinstance(paid, Verdict) else paid, reasks
+
+    def _paid(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Verdict | Failure]:
+        """Do actions in the world itself too, and return what it says of each."""
+        failures: dict[int, Failure] = {}
+        # An interrupted wave may have left a twin ahead.
+        fresh = [one for one in sessions if one.twin is None or one.twin.turns > one.turn]
+        begun = self.truth.begin([one.task for one in fresh], [one.seed for one in fresh]) if fresh else []
+        for session, played in zip(fresh, begun, strict=True):
+            _part(session)
+            if isinstance(played, Failure):
+                failures[id(session)] = played
+            else:
+                session.twin = Twin(played)
+        while late := [one for one in sessions if one.twin is not None and one.twin.turns < one.turn]:
+            past = [one.seen.turns[one.twin.turns][0] for one in late if one.twin is not None]
+            failures |= self._done(late, past)[1]
+        going = [place for place, one in enumerate(sessions) if one.twin is not None]
+        shown, lost = self._done([sessions[place] for place in going], [actions[place] for place in going])
+        failures |= lost
+        return [failures.get(id(one)) or shown[id(one)].verdict or Verdict() for one in sessions]
+
+    def _done(
+        self, sessions: Sequence[LanguageSession], actions: Sequence[Action]
+    ) -> tuple[dict[int, Observation], dict[int, Failure]]:
+        """Do an action in each twin, and return what it shows, or why it cannot go on."""
+        shown: dict[int, Observation] = {}
+        failures: dict[int, Failure] = {}
+        twins = [session.twin for session in sessions if session.twin is not None]
+        answers = self.truth.step([twin.session for twin in twins], actions) if twins else []
+        for session, twin, answer in zip(sessions, twins, answers, strict=True):
+            if isinstance(answer, Failure):
+                failures[id(session)] = answer
+                _part(session)
+            else:
+                shown[id(session)] = twin.shown = answer
+                twin.turns += 1
+        return shown, failures
+
     def verify(
         self, sessions: Sequence[LanguageSession], verifiers: Sequence[str], answers: Sequence[str | None]
     ) -> list[SuccessFinding | Failure]:
@@ -131,3 +192,10 @@ class DreamedWorld(LanguageWorld):
             super().close()
         finally:
             self.truth.close()
+
+
+def _part(session: LanguageSession) -> None:
+    """End the twin of a session, if there is one."""
+    if session.twin is not None:
+        session.twin.close()
+        session.twin = None

@@ -117,6 +117,9 @@ class GroundedWorld:
     _acting: Callable[[], AbstractContextManager[None]] = staticmethod(deferred_interrupt)
     """What surrounds an action; a Ctrl-C in its middle would be lost, or leave the engine broken."""
 
+    _at_once = 1
+    """How many threads a wave begins with, where its machines can act side by side; an engine computes."""
+
     def __init__(self, engine: Engine, fingerprint: Fingerprint, spec: DomainSpec) -> None:
         self.engine = engine
         self.fingerprint = fingerprint
@@ -171,7 +174,7 @@ class GroundedWorld:
         answers: dict[int, Observation | Failure] = {}
         for indices in rounds(sessions):
             jobs = [partial(self._step, sessions[index], actions[index]) for index in indices]
-            answers |= zip(indices, side_by_side(jobs), strict=True)
+            answers |= zip(indices, side_by_side(jobs, self._at_once), strict=True)
         return [answers[index] for index in range(len(actions))]
 
     def _step(self, session: GroundedSession, action: Action) -> Observation | Failure:

@@ -98,7 +98,8 @@ class Guard:
         twin = self._twin(session)
         if isinstance(twin, Failure):
             return twin
-        answer = self._play(twin, [action])
+        done = twin.shown if twin.turns > session.turn else None
+        answer = self._play(twin, [action]) if done is None else done
         if isinstance(answer, Failure):
             return _dropped(session, answer)
         twin.turns = session.turn + (not folds(session.task.domain, action.parsed, answer.text))

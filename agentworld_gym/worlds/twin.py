@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from agentworld_gym.core.contracts import Observation
 from agentworld_gym.worlds.grounded import GroundedSession
 
 
@@ -16,6 +17,9 @@ class Twin:
 
     turns: int = 0
     """How many turns of the dreamed episode were played in it."""
+
+    shown: Observation | None = None
+    """What the last of them showed, where it was played before the dreamed episode had it."""
 
     def fork(self) -> Twin:
         """Return an exact copy that goes its own way."""

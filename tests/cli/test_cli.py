@@ -136,6 +136,15 @@ class TestTasks:
         done = agentworld("tasks", "check", str(file))
         assert done.exit_code == 2 and "expert.0: got" in done.stderr and "on the screen" in done.stderr
 
+    def test_an_expert_that_fails_is_told_with_what_it_was_shown_last(self, tmp_path: Path) -> None:
+        _, told, _ = self.checked(tmp_path, expert=["ls lost", "finish"])
+        assert (
+            "it reaches 0; the last that the expert was shown is \"dev@box:~$ ls lost\\nls: cannot access 'lost'"
+            in told
+        )
+        _, told, _ = self.checked(tmp_path, expert=["echo $(seq 1000)", "finish"])
+        assert "..." in told and "999 1000" in told and "800" not in told
+
     def test_every_file_has_its_line_and_needs_a_domain(self, tmp_path: Path) -> None:
         for name, domain in (("one", {"domain": "terminal"}), ("two", {})):
             (tmp_path / f"{name}.yaml").write_text(json.dumps({**OWN_TASK, **domain}), encoding="utf-8")

@@ -131,6 +131,7 @@ def misbehave(name: str) -> Answer:
             print("about to die", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
         case "hang":
+            print("deep in thought", file=sys.stderr, flush=True)
             time.sleep(3600)
         case "flood":
             while True:

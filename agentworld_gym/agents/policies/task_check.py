@@ -19,6 +19,9 @@ from agentworld_gym.envs.episodes.step import Moment, Transition
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.judging.rubric import JudgedEpisode
 
+SHOWN = 150
+"""How many characters of a long observation an error shows of its start, and of its end."""
+
 
 class CheckedTask(NamedTuple):
     """What was found of a task that holds."""
@@ -105,8 +108,9 @@ def _refuse_failed(file: str, runner: EpisodeRunner, episode: Episode, end: Tran
         found = runner.test(episode, task.model_copy(update={"success": (check,)}), Moment.FINISH)
         reached = 0.0 if found is None else found.passed.get(0, 0.0)
         if reached < 1.0:
-            value = check.model_dump(exclude_unset=True)
-            raise SpecError(
-                file, f"success.{number}", value, f"a check that the expert passes (it reaches {reached:g})"
-            )
+            value, shown = check.model_dump(exclude_unset=True), episode.observations[-1]
+            shown = shown if len(shown) <= 2 * SHOWN else f"{shown[:SHOWN]} ... {shown[-SHOWN:]}"
+            told = f"it reaches {reached:g}; the last that the expert was shown is {shown!r}"
+            expected = f"a check that the expert passes ({told})"
+            raise SpecError(file, f"success.{number}", value, expected)
     raise SpecError(file, "expert", list(task.expert), f"actions that succeed (score {end.info['score']:g})")

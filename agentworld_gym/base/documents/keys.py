@@ -37,6 +37,15 @@ def nearest(wrong: str, known: Collection[str]) -> list[str]:
     return sorted(known, key=lambda name: -SequenceMatcher(None, wrong, name).ratio())
 
 
+def resembles(wrong: str, known: str) -> bool:
+    """Return whether a wrong name may be a known one that was misspelt.
+
+    >>> resembles("max_step", "max_steps"), resembles("colour", "max_steps")
+    (True, False)
+    """
+    return SequenceMatcher(None, wrong, known).ratio() >= 0.7
+
+
 def value_at(data: Any, key: str) -> Any:
     """Return the value at a dotted key of plain data; None where there is none.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from agentworld_gym.base.documents.keys import keys_at, nearest, value_at
+from agentworld_gym.base.documents.keys import keys_at, nearest, resembles, value_at
 from agentworld_gym.base.documents.plain_yaml import load_yaml
 from agentworld_gym.base.errors import MissingFile, SpecError
 
@@ -92,8 +92,8 @@ def validated(model: type[M], data: Any, file: str | Path) -> M:
 
     Raises:
         SpecError: The data does not fit: the error names file, key, value and what was expected. Where there is no such
-            key, it lists the keys that there are, the most similar first. Where a key is missing, it names those beside
-            it that do not exist.
+            key, it lists the keys that there are, the most similar first, and asks whether that was meant. Where a key
+            is missing, it names those beside it that do not exist.
     """
     try:
         return model.model_validate(data)
@@ -106,6 +106,7 @@ def validated(model: type[M], data: Any, file: str | Path) -> M:
         if first["type"] == "extra_forbidden":
             keys = nearest(place[-1], keys_at(model, place[:-1]))
             expected += f", but one of: {', '.join(keys)}" if keys else ""
+            expected += f"; did you mean {keys[0]}?" if keys and resembles(place[-1], keys[0]) else ""
         if first["type"] == "model_type" and (keys := keys_at(model, place)):
             expected = f"keys by name: {', '.join(keys)}"
         if first["type"] == "missing":

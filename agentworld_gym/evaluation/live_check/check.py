@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from pydantic import BaseModel
+
 from agentworld_gym.agents.collect.config import CollectConfig
 from agentworld_gym.agents.collect.policies import policy_actions, policy_shares
 from agentworld_gym.agents.policies.exploring import OfferedExplorer
@@ -31,6 +33,9 @@ from agentworld_gym.worlds.live import LiveWorld
 
 FORKS = 3
 """How many episodes are forked in their middle."""
+
+STAGES = ("exploring", "again", "load", "forks")
+"""The stages of a check. The first three play every episode."""
 
 OnProgress = Callable[[str, int], None]
 """A function that is called with the name of a stage and the number of its episodes that are over."""
@@ -126,7 +131,6 @@ class _Check:
             [str(tool["name"]) for tool in tools],
         )
         parts = engine.about().parts
-        reset = getattr(engine.config, "reset", "restart")
         return LiveReport(
             system=", ".join(value for name, value in parts.items() if name != "tools") or self._runner.spec.title,
             domain=self._runner.spec.id,
@@ -149,7 +153,7 @@ class _Check:
             steps_per_second_load=_rate(acted, seconds),
             memory_mb=median(self._memory) if self._memory else None,
             failures=dict(Counter(play.failure.kind.value for play in plays if play.failure is not None)),
-            reset=reset if isinstance(reset, str) else "none" if reset is None else type(reset).__name__,
+            reset=_in_words(getattr(engine.config, "reset", "restart")),
             coverage=met,
             read_only=sum("read-only file system" in text.lower() for play in first for text in play.shown[1:]),
         )
@@ -319,6 +323,21 @@ class _Check:
                     key = (piece.kind, piece.mask)
                     self._pieces[key] += 1
                     self._examples.setdefault(key, (piece.first, piece.second))
+
+
+def _in_words(reset: BaseModel | str | None) -> str:
+    """Return how sessions go back to their start, by the keys of the configuration.
+
+    >>> _in_words(None), _in_words("restart")
+    ('none', 'restart')
+    """
+    if reset is None or isinstance(reset, str):
+        return reset or "none"
+    keys = {key: value for key, value in reset if value and key in reset.model_fields_set}
+    checked = ", checked by `verify`" if keys.pop("verify", None) else ""
+    keys.pop("arguments", None)
+    said = [f"{key} {' '.join(value) if isinstance(value, tuple) else value}" for key, value in keys.items()]
+    return ", ".join(said) + checked if said else "none"
 
 
 def _plays_again(machine: Any) -> bool:

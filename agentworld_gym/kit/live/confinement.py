@@ -50,6 +50,9 @@ FILTER = 9
 """The number of the descriptor behind which bubblewrap finds the filter of system calls. What starts a command may use
 others: a shell knows those below 10 alone."""
 
+_INTERPRETER = re.compile(r"(?:bash|bun|deno|java|node|perl|php|pypy|python|ruby|sh|tsx)[\d.]*")
+_SCRIPT = re.compile(r"\S+\.(?:[cm]?[jt]s|jar|php|pl|py|rb|sh)")
+
 THREADS = 4
 """How many threads a process counts for where the kernel bounds both."""
 
@@ -110,11 +113,16 @@ class Confinement:
             key: The key that errors name.
 
         Raises:
-            SpecError: There is no such program, or its installation cannot be told from the rest of a home.
+            SpecError: There is no such program, no such script, or its installation cannot be told from the rest of a
+                home.
         """
         found = self._found(words[0]) if words else None
         if found is None:
             raise SpecError(self.file, key, words[0] if words else "", "a program that is installed here")
+        script = next((word for word in words[1:] if not word.startswith("-")), "")
+        runs_it = _INTERPRETER.fullmatch(Path(words[0]).name) and _SCRIPT.fullmatch(script)
+        if runs_it and not (self.folder / script).is_file():
+            raise SpecError(self.file, key, script, f"a script that is there, by its path from {self.folder}")
         if self.config.trusted:
             return
         for place in _links(Path(found).absolute()):

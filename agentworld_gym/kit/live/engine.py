@@ -26,6 +26,7 @@ from agentworld_gym.core.engines import (
     InexactFork,
     Inspection,
     Scalar,
+    SystemLate,
     SystemLost,
 )
 from agentworld_gym.kit.live.config import LiveConfig
@@ -158,6 +159,9 @@ class LiveEngine(ABC, Generic[C]):
     scarce: ClassVar[bool] = False
     """Whether there are so few sessions that an episode is ended before the next one begins in its place."""
 
+    pays: bool = False
+    """Whether its sessions pay for steps and end their episodes themselves: they say so in `LiveSession.verdict`."""
+
     machine: ClassVar[type[LiveMachine]]
     """The class of its machines."""
 
@@ -225,8 +229,8 @@ class LiveEngine(ABC, Generic[C]):
         return self.machine(self, start, *self._begun(start))
 
     def _begun(self, start: LiveStart) -> tuple[LiveSession, str]:
-        """Begin an episode in a session of the pool, and return what it shows. One that ends meanwhile, or has ended
-        while it waited, is replaced once.
+        """Begin an episode in a session of the pool, and return what it shows. One that ends or hangs meanwhile, or has
+        ended while it waited, is replaced once.
         """
         for left in reversed(range(TRIES)):
             session = self._pool.take()
@@ -234,7 +238,7 @@ class LiveEngine(ABC, Generic[C]):
                 return session, self.bounded(session.begin(start))
             except BaseException as error:
                 self._pool.drop(session)
-                if not left or not isinstance(error, SystemLost):
+                if not left or not isinstance(error, SystemLost | SystemLate):
                     raise
         raise AssertionError("unreachable")
 

@@ -18,7 +18,7 @@ from agentworld_gym.core.domain.task import RUN, Task
 from agentworld_gym.core.engines import Controls, EngineError, Inspected, Machine
 from agentworld_gym.core.flow import Request, Work
 from agentworld_gym.kit.live import LiveMachine
-from agentworld_gym.worlds.concurrency import SideBySide, side_by_side
+from agentworld_gym.worlds.concurrency import AT_ONCE, SideBySide, side_by_side
 from agentworld_gym.worlds.grounded import GroundedSession, GroundedWorld, defect, failed
 from agentworld_gym.worlds.live.engines import LiveEngines, state_of
 from agentworld_gym.worlds.live.tasks import LiveTasks
@@ -40,6 +40,8 @@ class LiveWorld(GroundedWorld):
 
     _acting = staticmethod(nullcontext)
     """Nobody has to wait for a system that hangs: a machine whose action is interrupted is lost."""
+
+    _at_once = AT_ONCE
 
     def __init__(self, engines: LiveEngines, spec: DomainSpec) -> None:
         self.engines, self.tasks = engines, LiveTasks(engines, spec)
@@ -72,6 +74,10 @@ class LiveWorld(GroundedWorld):
         usual = self.engines.usual
         return {} if usual is None else dict(usual.about().parts)
 
+    def pays(self, task: Task) -> bool:
+        """Return whether the system of a task pays for steps and ends its episodes itself."""
+        return self.engines.of(task).pays
+
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[GroundedSession | Failure]:
         """Start one session a task, side by side.
 
@@ -87,7 +93,7 @@ class LiveWorld(GroundedWorld):
 
         try:
             jobs = [partial(begin, *one) for one in zip(tasks, seeds, strict=True)]
-            return side_by_side(jobs) if jobs else []
+            return side_by_side(jobs, AT_ONCE) if jobs else []
         except BaseException:
             for session in begun:
                 session.close()
@@ -136,7 +142,7 @@ class LiveWorld(GroundedWorld):
     ) -> list[SuccessFinding | Failure]:
         """Run the commands of checks; see `agentworld_gym.core.checks.success_protocols.RunsSuccessCode`."""
         jobs = [partial(self._verify, *one) for one in zip(sessions, verifiers, strict=True)]
-        return side_by_side(jobs) if jobs else []
+        return side_by_side(jobs, AT_ONCE) if jobs else []
 
     def _verify(self, session: GroundedSession, verifier: str) -> SuccessFinding | Failure:
         command = verifier.removeprefix(RUN)

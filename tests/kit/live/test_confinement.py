@@ -147,6 +147,16 @@ def test_a_program_that_lies_among_what_a_home_holds_needs_a_key(folder: Path, m
         confinement.show([str(program)])
 
 
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_script_that_is_not_there_is_named_before_anything_starts(folder: Path, trusted: bool) -> None:
+    with Confinement(LiveConfig(trusted=trusted), "my.yaml", folder) as confinement:
+        with pytest.raises(SpecError, match=r"my\.yaml: command: got 'sevrer\.py', expected a script that is there"):
+            confinement.show(["python3", "-u", "sevrer.py", "--quick"])
+        (folder / "server.py").touch()
+        confinement.show(["python3", "-u", "server.py", "report.py"])  # Only the script has to be there.
+        confinement.show(["sh", "-c", "exec python3 server.py"])
+
+
 def test_one_folder_needs_no_list() -> None:
     assert LiveConfig.model_validate({"read": "venv"}).read == ("venv",)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.engines import Controls, EngineError, InexactFork, SystemLost
+from agentworld_gym.core.engines import Controls, EngineError, InexactFork, SystemLate, SystemLost
 from agentworld_gym.kit.live import LiveAbout, LiveConfig, LiveEngine, LiveMachine, LiveSession, LiveSource, LiveStart
 from agentworld_gym.kit.live.pool import LivePool
 
@@ -27,8 +27,9 @@ class Tally(LiveSession):
         return LiveAbout({"version": "1"}, {"first_observation": "0"})
 
     def begin(self, start: LiveStart) -> str:
-        if len(self.engine.opened) <= int(start.state.get("lost", 0)):
-            raise SystemLost("it was killed")
+        for name, kind in (("lost", SystemLost), ("late", SystemLate)):
+            if len(self.engine.opened) <= int(start.state.get(name, 0)):
+                raise kind("it was killed, or half of it")
         self.count += int(start.state.get("from", 0))
         return str(self.count)
 
@@ -213,19 +214,22 @@ def test_controls_that_a_system_does_not_act_out_are_refused(opened: list[TallyE
 
 def test_an_unknown_key_is_refused_by_its_name_with_the_keys_that_there_are() -> None:
     source = LiveSource.of({"netwrk": True})
-    with pytest.raises(SpecError, match=r"options\.live: netwrk: .* network"):
+    with pytest.raises(SpecError, match=r"options\.live: netwrk: .*; did you mean network\?"):
         source.read(LiveConfig, "mcp")
     with pytest.raises(SpecError, match="domain"):
         LiveSource.of({"domain": "web"}).read(LiveConfig, "mcp")
 
 
-def test_a_session_that_ends_before_its_episode_has_begun_is_replaced_once() -> None:
+@pytest.mark.parametrize(("name", "kind"), [("lost", SystemLost), ("late", SystemLate)])
+def test_a_session_that_ends_or_hangs_before_its_episode_has_begun_is_replaced_once(
+    name: str, kind: type[EngineError]
+) -> None:
     engine = TallyEngine()
-    assert engine.start({"lost": 1}, 0).observation == "0"
+    assert engine.start({name: 1}, 0).observation == "0"
     assert [session.closed for session in engine.opened] == [True, False]
     engine.close()
     engine = TallyEngine()
-    with pytest.raises(SystemLost):
-        engine.start({"lost": 2}, 0)
+    with pytest.raises(kind):
+        engine.start({name: 2}, 0)
     assert [session.closed for session in engine.opened] == [True, True]
     engine.close()

@@ -225,7 +225,8 @@ class Connection:
         try:
             return self._loop.run(work, seconds)
         except LateError as error:
-            raise SystemLate(f"{self.name} took longer than {seconds:g} s to {what}") from error
+            said = self.process.said if self.process is not None else ""
+            raise SystemLate(f"{self.name} took longer than {seconds:g} s to {what}{said}") from error
 
     def _told(self) -> str:
         """Return why the connection ended."""

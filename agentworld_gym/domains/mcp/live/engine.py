@@ -73,11 +73,15 @@ class ServerEngine(LiveEngine[ServerConfig]):
     def __init__(self, config: ServerConfig, file: str, folder: Path) -> None:
         self.file = file
         self.confinement: Confinement | None = None
-        commands = [spec.command for spec in config.all_servers.values() if spec.command is not None]
+        commands = {
+            "command" if config.command is not None else f"servers.{name}.command": spec.command
+            for name, spec in config.all_servers.items()
+            if spec.command is not None
+        }
         if commands or not isinstance(config.reset, str | ToolReset):
             self.confinement = Confinement(config, file, folder)
-            for words in commands:
-                self.confinement.show(words)
+            for key, words in commands.items():
+                self.confinement.show(words, key)
         for spec in config.all_servers.values():
             host = re.sub(r"^https?://(?:[^@/]*@)?(\[[^\]]*\]|[^/:]*).*", r"\1", spec.url or "http://localhost").strip(
                 "[]"

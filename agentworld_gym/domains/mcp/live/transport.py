@@ -61,8 +61,13 @@ class ServerProcess:
         how = (self.watched.broken if self.watched else "") or self._why
         if not how and status is not None:
             how = f"it ended with status {status}" if status >= 0 else f"it was ended by signal {-status}"
+        return (how or "it closed its output") + self.said
+
+    @property
+    def said(self) -> str:
+        """The last that it wrote to its standard error, as the end of a sentence; an empty text where it wrote none."""
         said = self._errors.decode("utf-8", "replace").strip()[-500:]
-        return (how or "it closed its output") + (f"; it wrote: {said}" if said else "")
+        return f"; it wrote: {said}" if said else ""
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[Any]:

@@ -44,6 +44,7 @@ class SiteEngine(LiveEngine[SiteConfig]):
 
     def __init__(self, site: LiveSite) -> None:
         self.site = site
+        self.pays = site.scripts is not None
         super().__init__(site.config)
 
     def open_session(self) -> SiteSession:

@@ -68,6 +68,7 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
     """
 
     splits = True
+    pays = True
 
     def __init__(self, config: EnvironmentConfig, file: str, folder: Path) -> None:
         self.file = file

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +20,9 @@ from worlds import make
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.core.engines import InexactFork
 from agentworld_gym.domains.mcp.live.config import ServerConfig
+from agentworld_gym.kit.live import LiveMachine
 from agentworld_gym.kit.live.process_watch import family_of
+from agentworld_gym.worlds import concurrency
 
 MCP = "AgentWorld/MCP-v0"
 
@@ -85,7 +88,7 @@ def test_a_tool_that_the_server_adds_later_is_told_and_can_be_called(env: Any) -
     ("tool", "kind", "why"),
     [
         ("crash", "connection", "it wrote: about to die"),
-        ("hang", "timeout", "took longer than 2 s"),
+        ("hang", "timeout", "took longer than 2 s to answer hang; it wrote: deep in thought"),
         ("flood", "connection", "a line of more than 8 MiB"),
         ("eat", "connection", "limits.memory_mb is 100"),
     ],
@@ -168,6 +171,21 @@ def test_a_vector_steps_live_servers_side_by_side_and_one_that_dies_fails_alone(
     assert list(truncated) == [False, True, False]
     assert observations[0] == "Note 1 added" and observations[2] == "no notes"
     assert infos["_failure"].tolist() == [False, True, False]
+    envs.close()
+
+
+def test_no_member_of_a_wave_waits_for_another_while_there_is_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concurrency, "PATIENCE", 60.0)  # No thread comes later.
+    meeting, act = threading.Barrier(3, timeout=10), LiveMachine.act
+
+    def met(machine: LiveMachine, action: Any) -> str:
+        meeting.wait()  # None of them acts unless all of them do.
+        return act(machine, action)
+
+    envs = gym.make_vec(MCP, num_envs=3, live=served())
+    envs.reset(seed=0)
+    monkeypatch.setattr(LiveMachine, "act", met)
+    assert envs.step([call("list_notes")] * 3)[0] == ("no notes",) * 3
     envs.close()
 
 

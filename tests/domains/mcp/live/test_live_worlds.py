@@ -119,6 +119,17 @@ def test_the_check_says_that_a_system_writes_where_it_cannot(tmp_path: Path) -> 
     assert "read-only file system: the system wants to write where it cannot" in done.output
 
 
+def test_the_check_tells_how_far_it_is_and_in_plain_words_how_sessions_go_back(tmp_path: Path) -> None:
+    reset = {"tool": "notes-clear_notes", "verify": {"tool": "notes-list_notes"}}
+    config = written(tmp_path, tools=["add_note", "list_notes", "clear_notes"], reset=reset)
+    done = CliRunner().invoke(app, ["live", "check", str(config), "-n", "2"])
+    assert "reset       tool notes-clear_notes, checked by `verify`; " in done.stdout
+    assert done.stderr.startswith("checking: done")
+    config.write_text(config.read_text().replace("domain: mcp", "domain: mpc"))
+    done = CliRunner().invoke(app, ["live", "check", str(config)])
+    assert done.exit_code == 2 and "notes.yaml: domain: got 'mpc', expected one of mcp, " in done.stderr
+
+
 def test_the_check_learns_what_varies_and_writes_it_down(tmp_path: Path) -> None:
     config = written(tmp_path, tools=[*READING, "clock"])
     done = CliRunner().invoke(app, ["live", "check", str(config), "-n", "3", "--write", "--out", f"{tmp_path}/r.json"])

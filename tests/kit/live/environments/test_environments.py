@@ -23,6 +23,7 @@ from agentworld_gym import SpecError, WorldNotConfigured
 from agentworld_gym.agents.collect.config import CollectConfig
 from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.cli.app import app
+from agentworld_gym.core.contracts import Completion
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import split_seed
 from agentworld_gym.envs.env import AgentWorldEnv
@@ -42,7 +43,7 @@ pytestmark = sandboxed
 @contextmanager
 def opened(seed: int = 1, **changes: Any) -> Iterator[AgentWorldEnv]:
     """Open the corridor, and begin an episode."""
-    given = {key: changes.pop(key) for key in ("split", "task", "traces", "world") if key in changes}
+    given = {key: changes.pop(key) for key in ("language", "split", "task", "traces", "world") if key in changes}
     env = gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, **changes}, reading="exact", **given)
     try:
         env.reset(seed=seed)
@@ -73,6 +74,35 @@ def test_a_lost_game_ends_without_success_and_may_cost_something() -> None:
     with opened() as env:
         _, reward, terminated, _, info = env.step("fall")
         assert (reward, terminated, info["success"]) == (-1.0, True, False)
+
+
+def test_a_dream_pays_and_ends_as_the_environment_does_in_which_its_actions_are_done_too() -> None:
+    dream("hall", lambda request: predicted("A hall."))
+    with opened(world="hall") as env:
+        way = east_of(env)
+        assert env.step(way)[:3] == ("A hall.", 0.0, False)
+        twin = env.fork()
+        for played in (env, twin):
+            assert played.step(way)[:3] == ("A hall.", 0.0, False)
+            text, reward, terminated, _, info = played.step("take lamp")
+            assert (text, reward, terminated, info["success"]) == ("A hall.", 1.0, True, True)
+            assert info["reward_parts"]["environment"] == 1.0
+        twin.close()
+        env.reset(seed=2)
+        _, reward, terminated, _, info = env.step("fall")
+        assert (reward, terminated, info["success"]) == (-1.0, True, False)
+
+
+def test_a_dream_whose_environment_breaks_fails_and_pays_nothing() -> None:
+    dream("hall", lambda request: predicted("A hall."))
+    envs = gym.make_vec("AgentWorld/Custom-v0", num_envs=3, world="hall", live=CORRIDOR, reading="exact")
+    try:
+        envs.reset(seed=1)
+        texts, rewards, _, truncated, infos = envs.step(["die", "fall", "east"])
+        assert list(truncated) == [True, False, False] and list(rewards) == [0.0, -1.0, 0.0]
+        assert infos["failure"]["kind"][0] == "connection" and texts[2] == "A hall."
+    finally:
+        envs.close()
 
 
 def test_nothing_of_an_episode_is_left_in_the_next_one() -> None:
@@ -281,6 +311,18 @@ def test_sessions_of_a_split_repeat_and_a_dream_of_them_begins_as_they_did(tmp_p
     with opened(seed=7) as env, opened(seed=7, world="calm") as dreamed:
         assert dreamed.episode.observation == env.episode.observation
         assert dreamed.step("write a")[0] == "calm"
+
+
+def test_a_step_that_a_guard_grounds_is_done_once_in_an_environment_that_pays() -> None:
+    dream("unsure", lambda request: Completion(predicted("who knows"), logprob=-5.0))
+    guard = {"guard": {"least": 0.9, "remedy": "ground"}}
+    with opened(world="unsure", language=guard) as env:
+        assert env.step("write a")[0].endswith("Notes: a.")
+        way = east_of(env)
+        env.step(way), env.step(way)
+        text, reward, terminated, _, info = env.step("take lamp")
+        assert (text, reward, terminated) == ("You have the lamp.", 1.0, True)
+        assert info["source"] == "grounded"
 
 
 def test_a_check_tells_what_the_explorer_met() -> None:
