@@ -9,17 +9,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.parallel import batches
 from agentworld_gym.recipe.export.agent_session import AgentSession, ExportTally
 from agentworld_gym.recipe.export.folder import ExportedTables, JsonLines, appearing, write_card
 from agentworld_gym.recipe.export.messages import chat, task_prompt, tool_chat
-from agentworld_gym.recipe.export.minari_datasets import MinariDatasets
+from agentworld_gym.recipe.export.minari_datasets import MinariDatasets, MinariEpisodes
 from agentworld_gym.recipe.export.preference import Pairs
 from agentworld_gym.recipe.export.reading import Recorded, SessionReader, recorded
 
 Format = Literal["chat", "tools", "prompt-completion", "prompt-only", "preference", "minari", "parquet"]
 """What an export writes."""
+
+PLAYED: Sequence[Format] = ("preference", "minari")
+"""The formats for which sessions are played again, which takes long."""
 
 Only = Literal["success", "all"]
 """Which sessions an export takes."""
@@ -49,15 +51,13 @@ def export(
         out: The folder, which must not be there yet, or be empty.
         only: Whether to take sessions that solved their task, or all.
         on_session: A function that is called with the number of sessions that were read.
-        workers: The number of processes that make the lines, which are the same whatever their number. Minari's
-            datasets are made in this process.
+        workers: The number of processes that make the lines, which are the same whatever their number.
 
     Returns:
         What was read, written and left out.
 
     Raises:
-        SpecError: A line is broken, the folder is there, or Minari's datasets shall have several workers; the error
-            names file, line and key.
+        SpecError: A line is broken, or the folder is there; the error names file, line and key.
         TraceError: A line of a trace is broken; the error names file, line and field.
         AgentWorldError: A library is missing.
         WorldNotConfigured: Preferences and Minari need a grounded world that is not there.
@@ -77,12 +77,7 @@ def export(
     tally = ExportTally()
     sessions = chain.from_iterable(map(recorded, files))
     with appearing(out) as folder:
-        if form == "minari":
-            if workers > 1:
-                raise SpecError("command line", "--workers", workers, "1: Minari's datasets are written by one process")
-            _play(sessions, folder, only, tally, on_session)
-        else:
-            _write(sessions, form, folder, only, tally, on_session, workers)
+        _write(sessions, form, folder, only, tally, on_session, workers)
         if tally.kept and form != "minari":
             write_card(folder, form, tally)
     return tally
@@ -100,8 +95,9 @@ class _Maker:
     """Makes the lines of sessions, and keeps what serves several of them, such as worlds."""
 
     def __init__(self, form: Format, only: Only) -> None:
-        self._reader, self._pairs = SessionReader(only == "success"), Pairs()
-        self._of = {**_FORMS, "preference": self._pairs.of}[form]
+        self._reader = SessionReader(only == "success")
+        self._player = Pairs() if form == "preference" else MinariEpisodes() if form == "minari" else None
+        self._of = _FORMS[form] if self._player is None else self._player.of
 
     def make(self, some: Iterable[Recorded]) -> list[_Lines | str]:
         """Return the lines of each session, or why it is left out."""
@@ -118,7 +114,8 @@ class _Maker:
 
     def close(self) -> None:
         """Close the worlds."""
-        self._pairs.close()
+        if self._player is not None:
+            self._player.close()
 
 
 def _made(form: Format, only: Only, some: list[Recorded]) -> list[_Lines | str]:
@@ -140,12 +137,12 @@ def _write(
     on_session: Callable[[int], None] | None,
     workers: int,
 ) -> None:
-    files = ExportedTables(folder) if form == "parquet" else JsonLines(folder)
+    kind = ExportedTables if form == "parquet" else MinariDatasets if form == "minari" else JsonLines
+    files: ExportedTables | MinariDatasets | JsonLines = kind(folder)
     prompted: set[tuple[str, str]] = set()
     with closing(files), closing(_Maker(form, only)) as maker:
         make = maker.make if workers == 1 else partial(_made, form, only)
-        # A pair takes long to prove.
-        at_a_time = 1 if form == "preference" else BATCH
+        at_a_time = 1 if form in PLAYED else BATCH
         with closing(batches(make, sessions, workers, at_a_time)) as found:
             for made in chain.from_iterable(found):
                 if form == "prompt-only" and not isinstance(made, str):
@@ -156,25 +153,6 @@ def _write(
                     for line in made.lines:
                         files.write(made.split, line)
                 _count(tally, made, on_session)
-
-
-def _play(
-    sessions: Iterable[Recorded],
-    folder: Path,
-    only: Only,
-    tally: ExportTally,
-    on_session: Callable[[int], None] | None,
-) -> None:
-    reader = SessionReader(only == "success")
-    with closing(MinariDatasets(folder)) as datasets:
-        for one in sessions:
-            session = reader.read(one)
-            made: _Lines | str
-            if isinstance(session, str):
-                made = session
-            else:
-                made = datasets.add(session) or _Lines(session.split, session.spec.source, [{}])
-            _count(tally, made, on_session)
 
 
 def _count(tally: ExportTally, made: _Lines | str, on_session: Callable[[int], None] | None) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from agentworld_gym.base.errors import AgentWorldError
 from agentworld_gym.core.actions.finish import VERB
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.envs.episodes.step import Transition
@@ -30,30 +31,15 @@ TOGETHER = 64
 """How many episodes of a dataset are written together."""
 
 
-class MinariDatasets:
-    """The datasets of a folder that Minari finds where `MINARI_DATASETS_PATH` names it.
+class MinariEpisodes:
+    """Plays sessions again, as episodes of a dataset."""
 
-    Their ids are `agentworld/DOMAIN-texts-SPLIT-v0` and `agentworld/DOMAIN-menu-SPLIT-v0`, with the dialect behind the
-    domain where it is not the first one.
+    def __init__(self) -> None:
+        self._replays, self._encoder = Replays(), TextEncoder()
 
-    Args:
-        folder: The folder.
-
-    Raises:
-        AgentWorldError: Minari is not installed, or pillow, or neither h5py nor pyarrow.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        if not (find_spec("minari") and find_spec("PIL") and (find_spec("h5py") or find_spec("pyarrow"))):
-            raise AgentWorldError('Minari datasets need Minari: pip install "minari[hdf5]" pillow')
-        # Minari joins a relative path to itself.
-        self._folder, self._replays, self._encoder = folder.resolve(), Replays(), TextEncoder()
-        self._form = "hdf5" if find_spec("h5py") else "arrow"
-        self._storages: dict[str, Any] = {}
-        self._waiting: dict[str, list[Any]] = {}
-
-    def add(self, session: AgentSession) -> str | None:
-        """Play a session again and add it to its datasets; return why it is left out, or else None.
+    def of(self, session: AgentSession) -> list[dict[str, Any]] | str:
+        """Return the episode of a session, with the fields that it has in texts, and those that it has in a menu where
+        all of its actions stood there; or why it is left out.
 
         Raises:
             WorldNotConfigured: The domain has no grounded world.
@@ -64,18 +50,13 @@ class MinariDatasets:
         texts = self._played(session, task)
         if isinstance(texts, str):
             return texts
-        self._keep(session, "texts", texts)
-        if (numbers := _in_numbers(self._encoder, session, task, texts)) is not None:
-            self._keep(session, "menu", {**texts, **numbers})
-        return None
+        numbers = _in_numbers(self._encoder, session, task, texts)
+        menu = None if numbers is None else {**texts, **numbers}
+        return [{"spec": session.spec.source, "texts": texts, "menu": menu}]
 
     def close(self) -> None:
-        """Write what waits, and close the worlds."""
-        try:
-            for name in self._waiting:
-                self._flush(name)
-        finally:
-            self._replays.close()
+        """Close the worlds."""
+        self._replays.close()
 
     def _played(self, session: AgentSession, task: Task) -> dict[str, Any] | str:
         """Play a session again; return the fields of its episode in texts, or why it is left out."""
@@ -109,24 +90,57 @@ class MinariDatasets:
             "options": options,
         }
 
-    def _keep(self, session: AgentSession, kind: Kind, data: dict[str, Any]) -> None:
+
+class MinariDatasets:
+    """The datasets of a folder that Minari finds where `MINARI_DATASETS_PATH` names it.
+
+    Their ids are `agentworld/DOMAIN-texts-SPLIT-v0` and `agentworld/DOMAIN-menu-SPLIT-v0`, with the dialect behind the
+    domain where it is not the first one.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        AgentWorldError: Minari is not installed, or pillow, or neither h5py nor pyarrow.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not (find_spec("minari") and find_spec("PIL") and (find_spec("h5py") or find_spec("pyarrow"))):
+            raise AgentWorldError('Minari datasets need Minari: pip install "minari[hdf5]" pillow')
+        self._folder = folder.resolve()  # Minari joins a relative path to itself.
+        self._form = "hdf5" if find_spec("h5py") else "arrow"
+        self._storages: dict[str, Any] = {}
+        self._waiting: dict[str, list[Any]] = {}
+
+    def write(self, split: str, episode: Mapping[str, Any]) -> None:
+        """Add an episode to its datasets; its fields are those of `MinariEpisodes`."""
         from minari.data_collector.episode_buffer import EpisodeBuffer
 
-        name = f"{session.spec.source.replace(':', '-')}-{kind}-{session.split}-v0"
-        if name not in self._storages:
-            self._storages[name] = self._opened(name, session, kind)
-        waiting = self._waiting.setdefault(name, [])
-        waiting.append(EpisodeBuffer(**data))
-        if len(waiting) >= TOGETHER:
+        kinds: tuple[Kind, ...] = ("texts", "menu")
+        for kind in kinds:
+            if episode[kind] is None:
+                continue
+            name = f"{episode['spec'].replace(':', '-')}-{kind}-{split}-v0"
+            if name not in self._storages:
+                self._storages[name] = self._opened(name, episode["spec"], kind)
+            waiting = self._waiting.setdefault(name, [])
+            waiting.append(EpisodeBuffer(**episode[kind]))
+            if len(waiting) >= TOGETHER:
+                self._flush(name)
+
+    def close(self) -> None:
+        """Write what waits."""
+        for name in self._waiting:
             self._flush(name)
 
-    def _opened(self, name: str, session: AgentSession, kind: Kind) -> Any:
+    def _opened(self, name: str, source: str, kind: Kind) -> Any:
         import minari
         from minari.dataset.minari_storage import MinariStorage
 
-        domain = find_domain(session.spec.id)
+        spec = load_spec(source)
+        domain = find_domain(spec.id)
         assert domain is not None
-        options: dict[str, Any] = {} if session.spec.speaks_first_dialect else {"dialect": session.spec.dialect}
+        options: dict[str, Any] = {} if spec.speaks_first_dialect else {"dialect": spec.dialect}
         env: Any = gym.make(domain.env_id if kind == "texts" else domain.menu_id, world="grounded", **options)
         try:
             place = self._folder / "agentworld" / name / "data"

@@ -337,9 +337,18 @@ class TestWorkers:
             export([broken], "chat", tmp_path / "out", workers=2)
         assert [path.name for path in tmp_path.iterdir()] == ["broken.jsonl"]
 
-    def test_are_refused_where_one_process_writes(self, rows: Path, tmp_path: Path) -> None:
-        with pytest.raises(SpecError, match="--workers: got 2, expected 1: Minari's datasets"):
-            export([rows], "minari", tmp_path / "out", workers=2)
+    @pytest.mark.filterwarnings("ignore")
+    def test_play_the_same_datasets_of_minari(
+        self, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        minari = pytest.importorskip("minari")
+        found = []
+        for number in (1, 2):
+            tally = export([rows], "minari", tmp_path / f"by-{number}", workers=number)
+            monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / f"by-{number}"))
+            menus = minari.load_dataset("agentworld/terminal-menu-train-v0").iterate_episodes()
+            found.append((tally, [(one.actions.tolist(), one.observations.tolist()) for one in menus]))
+        assert found[0] == found[1] and found[0][0].kept
 
 
 class TestTheFolder:
