@@ -32,7 +32,7 @@ from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
-from agentworld_gym.evaluation.live_check import LiveReport, check_live
+from agentworld_gym.evaluation.live_check import FORKS, STAGES, LiveReport, check_live
 from agentworld_gym.evaluation.report import write_page
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.kit.live import LiveSource
@@ -211,16 +211,16 @@ def _checked(adoption: Adoption, told: Followed) -> LiveReport:
     path = adoption.out / "check.json"
     if path.exists():
         return validated(LiveReport, orjson.loads(path.read_bytes()), path)
-    tally = told.begin("checking", "episodes", 4 * EPISODES)
-    done = 0
+    total = EPISODES * (len(STAGES) - 1) + FORKS
+    tally = told.begin("checking", "episodes", total)
 
-    def follow(stage: str, number: int) -> None:
-        nonlocal done
-        tally.note, done = stage, done + 1
-        tally.reached(done, 0, {})
+    def follow(stage: str, done: int) -> None:
+        tally.note = stage
+        tally.reached(EPISODES * STAGES.index(stage) + done, 0, {})
 
     options = EnvOptions(spec=adoption.source, world=f"live:{adoption.config}")
     report = check_live(options, EPISODES, SEED, follow)
+    tally.reached(total, 0, {})
     if sum(report.failures.values()) > report.actions // 10:
         raise AgentWorldError(f"{adoption.config}: {report.verdict}")
     known = LiveSource.of(adoption.config).data
