@@ -99,6 +99,7 @@ def test_a_session_of_programs_is_read_clicked_typed_into_and_checked(
     code = "pyautogui.press('esc', presses=2)\npyautogui.hotkey('ctrl', 'End')\npyautogui.write('tea \"é∑\"')\n"
     shown = machine.act(f"{code}pyautogui.hotkey('ctrl', 's')")
     assert found(shown, "text").text == 'buy milk\\ntea "é∑"'
+    assert found(shown, "text").description == "focused", "a window has the focus before its menu opens"
 
     assert machine.inspect("grep -c tea notes.txt").output == "1\n"
     assert str(machine.state()["/home/user/docs/notes.txt"]).startswith('buy milk\ntea "é∑"')

@@ -116,6 +116,29 @@ class _Device:
         wide, high = self.size()
         self.send(_MOTION, 0, min(max(int(x), 0), wide - 1), min(max(int(y), 0), high - 1))
 
+    def activate(self) -> None:
+        """Give the window below the pointer the focus before a button goes down.
+
+        The window manager does so at the press itself. A program that opens a menu then takes the keyboard at the same
+        time, and whether it knows of its focus afterwards would depend on who was first.
+        """
+        from Xlib import X
+        from Xlib.protocol.event import ClientMessage
+
+        frame = self.root.query_pointer().child
+        listed = self.root.get_full_property(self._display.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
+        active = self.root.get_full_property(self._display.intern_atom("_NET_ACTIVE_WINDOW"), X.AnyPropertyType)
+        if not frame or listed is None:  # The pointer is over nothing.
+            return
+        inside = [window.id for window in frame.query_tree().children]
+        for client in set(inside) & set(listed.value):
+            if active is None or client not in active.value:
+                window = self._display.create_resource_object("window", client)
+                kind = self._display.intern_atom("_NET_ACTIVE_WINDOW")
+                asked = ClientMessage(window=window, client_type=kind, data=(32, [2, X.CurrentTime, 0, 0, 0]))
+                self.root.send_event(asked, X.SubstructureRedirectMask | X.SubstructureNotifyMask)
+                self.settle()
+
     def settle(self) -> None:
         self._display.sync()
         rest(_QUIET, _WAIT, _MOST)
@@ -181,6 +204,7 @@ def _go(x: Any, y: Any) -> None:
 
 def _down(button: int) -> None:
     device = _device()
+    device.activate()
     time.sleep(max(0.0, device.apart - time.monotonic()))
     device.send(_BUTTON_PRESS, button)
 
