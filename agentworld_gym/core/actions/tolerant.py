@@ -47,6 +47,9 @@ _THOUGHT = re.compile(r"\s*\**(?:thought|thinking|reasoning|reflection|action)\s
 _LABEL = re.compile(r"^[ \t]*\**action\s*:\**[ \t]*", re.IGNORECASE | re.MULTILINE)
 _INPUT = re.compile(r"^[ \t]*\**action input\s*:\**", re.IGNORECASE | re.MULTILINE)
 _NEXT = re.compile(r"^[ \t]*\**observation\s*:", re.IGNORECASE | re.MULTILINE)
+_MARKED = re.compile(r"\s*(?:\**(?:final\s+)?answer\**\s*:|<answer>|\\boxed)", re.IGNORECASE)
+"""How a text begins that is an answer as a whole."""
+
 _FUNCTION = re.compile(r"<function=([\w.:-]+)>(.*?)</function>", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>", re.DOTALL)
 _WITH_COLON = re.compile(rf"{VERB}\s*:\s*(.*)", re.IGNORECASE | re.DOTALL)
@@ -168,6 +171,8 @@ class TolerantParser:
         start = text.lstrip()[:1]
         if self._free == "shell" and start == "[":
             return action.error is None
+        if self._free != "text" and _MARKED.match(text):
+            return False
         if not _MARKS.search(text) and not (self._free != "text" and (start.isupper() or start == "{")):
             return True
         return self._free == "python" and _is_python(text) and not (takes_finish and _finishing(text) is not None)
@@ -185,6 +190,8 @@ class TolerantParser:
             return finish
         if self._free is None:
             return body if exact(body).error is None else self._found(body, exact, takes_finish)
+        if self._free != "text" and _MARKED.match(body) and labelled_answer(body) is not None:
+            raise UnreadableAction(f"this is an answer and no action; {VERB}: ANSWER ends the task with one")
         if self._free == "text" or (self._free == "python" and _is_python(body)):
             return body
         if self._free == "shell" and body.lstrip().startswith("[") and exact(body).error is None:
@@ -318,20 +325,25 @@ class TolerantParser:
 
 def _labelled(text: str) -> str:
     r"""Return what stands behind the only `Action:` of a text that begins with a thought, as in ReAct (arXiv
-    2210.03629), with its `Action Input:` as a call; any other text as it is.
+    2210.03629), with its `Action Input:` as a call or an answer; any other text as it is.
 
     >>> _labelled("Thought: I look.\nAction: ls"), _labelled('Action: read\nAction Input: {"path": "a"}')
     ('ls', '{"name": "read", "arguments": {"path": "a"}}')
+    >>> _labelled("Action: Finish\nAction Input: 16.34"), _labelled("Action: bash\nAction Input: ls -a")
+    ('finish: 16.34', 'ls -a')
     """
     labels = list(_LABEL.finditer(text)) if _THOUGHT.match(text) else []
     if len(labels) != 1:
         return text
     meant = _NEXT.split(text[labels[0].end() :])[0].strip()
     named, *inputs = _INPUT.split(meant)
-    for start, _, value in _objects(inputs[0].strip()) if len(inputs) == 1 else ():
+    if len(inputs) != 1:
+        return meant
+    name, plain = named.strip().strip("`"), inputs[0].strip()
+    for start, _, value in _objects(plain):
         if start == 0 and isinstance(value, Mapping):
-            return json.dumps({"name": named.strip().strip("`"), "arguments": value}, ensure_ascii=False)
-    return meant
+            return json.dumps({"name": name, "arguments": value}, ensure_ascii=False)
+    return _finish(plain) if name.lower() == VERB else plain or name
 
 
 def _as_call(text: str, exact: Callable[[str], Action]) -> str:

@@ -27,6 +27,7 @@ _ASKING = f"The user answers questions. To ask one, write: {ASK}: QUESTION"
 _EXPECTED = ("python3", "perl", "gcc", "git", "make", "curl", "ssh", "vim", "nano")
 """What agents look for in a shell; those that are not there are named."""
 
+_SCHEMA = "The JSON Schema of an action:"
 _TOOLS = "The tools, each with its name, what it does and the JSON Schema of its arguments:"
 
 
@@ -164,6 +165,8 @@ def role_of_agent(
     Where the task asks for an answer, write it behind a colon: finish: ANSWER
     """
     lines = [spec.description, ONE_ACTION, spec.action.description]
+    if "properties" in spec.action.json_schema and not takes_calls(spec):
+        lines.append(f"{_SCHEMA} {json.dumps(spec.action.json_schema)}")
     lines += _programs(spec)
     if has_user(tools) and not takes_calls(spec):
         lines.append(_ASKING)

@@ -26,6 +26,7 @@ SCREENS |= {"swe": '{"name": "list_directory", "arguments": {"path": "/repo"}}'}
 """An action of each domain."""
 
 FINISHES = [
+    "Thought: I know it.\nAction: finish\nAction Input: 16.34",
     "Finish: 16.34",
     "FINISH: 16.34",
     "finish 16.34",
@@ -223,6 +224,19 @@ def test_an_answer_that_is_marked_as_such_is_the_final_one_where_actions_are_cal
     action = tolerant(domain).parse(text)
     assert (action.raw, action.kind, action.answer) == ("finish: Tarn", ActionKind.FINISH, "Tarn")
     assert action.written == text and replays(domain, action)
+
+
+@pytest.mark.parametrize(
+    "text", [one for one in ANSWERS if one[:4].lower() in ("answ", "fina", "**an", "<ans", "\\box")]
+)
+@pytest.mark.parametrize("domain", ["terminal", "desktop"])
+def test_a_marked_answer_is_not_typed_where_texts_are_commands(domain: str, text: str):
+    assert tolerant(domain).parse(text).error is not None
+
+
+@pytest.mark.parametrize("text", ["printf 'x\nAnswer: 42' > f", "cat > f <<E\nAnswer: 42\nE", "echo '\\boxed{2}'"])
+def test_a_command_that_writes_a_marked_answer_is_a_command(text: str):
+    assert tolerant("terminal").parse(text).error is None
 
 
 @pytest.mark.parametrize("text", ANSWERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import gymnasium as gym
 import pytest
@@ -13,6 +14,9 @@ from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import ActionKind
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.domains import DOMAINS
+from agentworld_gym.domains.desktop.engine.programs.browser import program as browser
+from agentworld_gym.domains.desktop.engine.programs.editor import writer_tools
+from agentworld_gym.domains.desktop.engine.programs.spreadsheet import calc_tools
 from agentworld_gym.domains.terminal.engine.read_only_programs import is_program
 from agentworld_gym.integrations.sb3 import MenuEnv
 from agentworld_gym.llm.prompting.agent_prompt import role_of_agent
@@ -28,6 +32,18 @@ def test_the_prompt_holds_every_tool_of_the_episode(env_id):
         assert all(f'"{name}"' in told for name in tool["parameters"].get("properties", ()))
     assert core.domain.action.description.strip() in told and told.endswith("finish: ANSWER")
     env.close()
+
+
+def test_the_prompts_of_the_phone_and_the_desktop_say_which_actions_there_are():
+    phone, desktop = (role_of_agent(load_spec(domain), ()) for domain in ("android", "desktop"))
+    schema = load_spec("android").action.json_schema["properties"]
+    assert all(f'"{name}"' in phone for name in [*schema, *schema["action_type"]["enum"]])
+    methods = {"CalcTools": calc_tools.METHODS, "WriterTools": writer_tools.METHODS, "BrowserTools": browser.METHODS}
+    told = dict(re.findall(r"(\w+Tools)\s+\(((?:[^()]|\([^()]*\))*)\)", desktop))
+    assert told.keys() == methods.keys()
+    for helper, listed in told.items():
+        named = re.sub(r"\([^()]*\)", "", listed).replace("\n", " ").split(", ")
+        assert len(named) >= 3 and {name.strip() for name in named} <= methods[helper].keys()
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
