@@ -165,11 +165,18 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
 
     Raises:
         SpecError: A key of the configuration is wrong, or the folder holds another adoption.
+        GeneratorError: The model to start from cannot be read.
         WorldNotConfigured: The system cannot run here.
         AgentWorldError: The system cannot be learned from: too many of its actions fail.
         KeyboardInterrupt: The training was stopped; the same call goes on.
     """
     told = followed or Unwatched()
+    if adoption.model is not None:
+        from agentworld_gym.recipe.training.model import load_tokenizer_of, must_have_model
+
+        base = _configuration(adoption).model
+        must_have_model(base)
+        load_tokenizer_of(base)  # A model that cannot be read costs no recordings.
     _ensure_same(adoption)
     report = _checked(adoption, told)
     met = _recorded(adoption, report, told)
