@@ -23,9 +23,10 @@ from pydantic import Field
 from agentworld_gym.agents.policies.language_agent import AgentLost, LanguageAgent
 from agentworld_gym.agents.policies.playing import WAVE, Played, Policy, one_a_task, play
 from agentworld_gym.agents.policies.registry import open_policy, opened_policy
+from agentworld_gym.agents.policies.users_policy import PolicyError
 from agentworld_gym.base.documents.json_lines import JsonlWriter, read_jsonl
 from agentworld_gym.base.documents.strict import Strict, validated
-from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.fingerprint import digest_of, installed
 from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.base.statistics.bootstrap import Share, interval
@@ -53,6 +54,8 @@ from agentworld_gym.llm.generators.handles import sent_sampling
 MOST_LOST = 8
 """How many episodes in a row may be lost, because the agent's server fails or the world's cannot be reached, before the
 evaluation ends."""
+
+_GOES_ON = "the same command goes on with what was played; where the code of the agent changes, take another --out"
 
 _WORLD_OF = "world of "
 """What stands before a domain where records note the fingerprint of its world."""
@@ -316,6 +319,7 @@ def evaluate_agent(
     on_runner: Callable[[str, EpisodeRunner, int], None] | None = None,
     elsewhere: Elsewhere | None = None,
     on_interrupt: Callable[[], None] | None = None,
+    on_error: Callable[[AgentResult], None] | None = None,
 ) -> AgentResult:
     """Let an agent play tasks of some domains, and say how good it is.
 
@@ -335,9 +339,11 @@ def evaluate_agent(
         on_runner: A function that is called with a domain, its runner, and the number of episodes to play.
         elsewhere: What plays the episodes; None plays them in this process, `wave` at a time.
         on_interrupt: A function that is called where Ctrl-C ended the playing.
+        on_error: A function that is called with what was played, before `AgentLost` or `PolicyError` is raised.
 
     Raises:
         SpecError: A handle or an option is wrong, or the records are those of another run.
+        PolicyError: The code of a user's agent raised an exception, or returned no action.
         AgentLost: `MOST_LOST` episodes in a row were lost, because the agent's server failed or the world's was gone.
         AgentWorldError: A world cannot begin or judge a task.
 
@@ -354,6 +360,7 @@ def evaluate_agent(
             domain, setup.environment(domain).tasks()
         )  # What one domain lacks is said before another is played.
     run = _Run()
+    ended: AgentWorldError | None = None
     with ExitStack() as opened:
         kept = AgentRecords(records, setup)
         opened.callback(kept.close)
@@ -366,10 +373,15 @@ def evaluate_agent(
         except KeyboardInterrupt:
             if on_interrupt is not None:
                 on_interrupt()
+        except AgentLost as error:
+            ended = error
+        except PolicyError as error:
+            ended = PolicyError(f"{error}; {_GOES_ON}")
+            ended.__cause__ = error.__cause__
     keys = [key for domain in kept.worlds for key in kept.keys(domain)]
     episodes = [kept.episodes[key] for key in keys]
     failed = [episode for key in keys for episode in kept.failed[key]]
-    return AgentResult(
+    result = AgentResult(
         agent=setup.agent,
         described=run.described,
         options=run.options,
@@ -381,6 +393,11 @@ def evaluate_agent(
         interrupted=not kept.complete,
         **_figures(episodes, setup.model_copy(update={"drawn": kept.drawn}), kept.worlds, prices or {}, failed),
     )
+    if ended is not None:
+        if on_error is not None:
+            on_error(result)
+        raise ended
+    return result
 
 
 def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "") -> AgentResult:

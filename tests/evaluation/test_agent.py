@@ -169,8 +169,32 @@ def test_a_server_that_is_gone_ends_the_evaluation(evaluate: Ask, serve: Callabl
         return web.Response(status=500)
 
     url = serve(chat).url
+    played: list[AgentResult] = []
     with pytest.raises(AgentLost, match=f"failed {MOST_LOST} episodes in a row: the server answered 500"):
-        evaluate(url, options={"retries": 0}, tasks=20, wave=2)
+        evaluate(url, options={"retries": 0}, tasks=20, wave=2, on_error=played.append)
+    assert [one.whole.unscored for one in played] == [MOST_LOST]
+
+
+@pytest.mark.parametrize(
+    ("then", "code", "said"),
+    [
+        ("raise KeyboardInterrupt", 130, "Episodes are missing: the same command goes on with what was played."),
+        ("return None", 1, "python:ending:make: returned None, expected an action as a text; the same command goes on"),
+    ],
+)
+def test_what_was_played_stands_before_what_ended_the_evaluation(
+    then: str, code: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "ending", raising=False)
+    (tmp_path / "ending.py").write_text(
+        f"def make(spec):\n    return act\ndef act(episode):\n    if episode.seed:\n        {then}\n    return 'finish'\n"
+    )
+    command = ["eval", "agent", "--agent", "python:ending:make", "--domains", "terminal", "--tasks", "2"]
+    command += ["--split", "validation", "--level", "1", "--width", "1", "--out", str(tmp_path / "mine.json")]
+    ran = CliRunner().invoke(app, command)
+    assert ran.exit_code == code and said in " ".join(ran.output.split()), ran.output
+    assert "ends: finish 1" in ran.stdout and (tmp_path / "mine.json").is_file()
 
 
 def test_a_run_goes_on_with_more_tasks_and_samples_and_with_nothing_else_changed(evaluate: Ask):

@@ -12,8 +12,9 @@ from typing import Any, get_args
 
 from agentworld_gym.agents.policies.exploring.policy import ExplorerPolicy
 from agentworld_gym.agents.policies.language_agent import Calls, LanguageAgent, Overflow
-from agentworld_gym.agents.policies.playing import FunctionPolicy, Policy, ScriptedPolicy
+from agentworld_gym.agents.policies.playing import FunctionPolicy, Policy, ScriptedPolicy, WaitingPolicy
 from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, mixed_policy, nothing_policy
+from agentworld_gym.agents.policies.users_policy import UsersPolicy
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.domain.spec import DomainSpec, SamplingSpec
@@ -122,23 +123,29 @@ def _language_agent(handle: str, spec: DomainSpec, draw: int, options: Mapping[s
 
 
 def _from_python(handle: str, spec: DomainSpec) -> Policy:
-    """Call the factory of a policy in a module that can be imported here, or from the folder of the command."""
+    """Call the factory of a policy in a module that can be imported here, or from the folder of the command.
+
+    Raises:
+        SpecError: There is no such factory, or it raises, or returns something else.
+    """
     _, _, rest = handle.partition(":")
     module, _, factory = rest.partition(":")
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
         made = getattr(importlib.import_module(module), factory)(spec)
-    except (ImportError, AttributeError, ValueError) as error:
+    except Exception as error:
         raise SpecError("command line", "policy", handle, f"python:MODULE:FACTORY ({error})") from error
     finally:
         sys.path.remove(here)
-    if hasattr(made, "begin") and hasattr(made, "act"):
+    if isinstance(made, ScriptedPolicy | WaitingPolicy):
         policy: Policy = made
         return policy
+    if hasattr(made, "begin") and hasattr(made, "act"):
+        return UsersPolicy(handle, made)
     if not callable(made):
         raise SpecError("command line", "policy", handle, "a factory of a Policy or of a function of an Episode")
-    return FunctionPolicy(rest, made)
+    return UsersPolicy(handle, FunctionPolicy(rest, made))
 
 
 def _with(task: Task, part: str) -> Task:

@@ -171,7 +171,7 @@ def agent(
         refuse_other_options(context, _OF_TRACES, "nothing: with --from no task is played")
         if split is None:
             raise SpecError("command line", "--split", None, "the split of the tasks, which traces do not tell")
-        _report(out, evaluated_traces(agent, played, split, command=command), False)
+        _report(out, evaluated_traces(agent, played, split, command=command))
         return
     own = brings_tasks(world)
     split = split or ("train" if own else "test")
@@ -205,9 +205,14 @@ def agent(
         prices["agent"] = token_prices(price, "--price")
     if world_price is not None:
         prices["world"] = token_prices(world_price, "--world-price")
+    stopped: list[bool] = []
+
+    def print_before_error(result: AgentResult) -> None:
+        if result.episodes:
+            _report(out, result)
+
     with stages("agent", tensorboard, wandb) as begin:
         tallies: list[Tally] = []
-        stopped: list[bool] = []
 
         def show(domain: str, runner: EpisodeRunner, count: int) -> None:
             tallies.append(begin(domain, "episodes", count))
@@ -231,8 +236,15 @@ def agent(
             on_runner=show,
             elsewhere=elsewhere if ray else None,
             on_interrupt=lambda: stopped.append(True),
+            on_error=print_before_error,
         )
-    _report(out, result, bool(stopped))
+    _report(out, result)
+    if result.interrupted:
+        asked = "Episodes are missing: the same command goes on with what was played."
+        others = "Episodes that another command of this result asked for are missing."
+        stdout().print(asked if stopped else others, soft_wrap=True)
+    if stopped:
+        raise KeyboardInterrupt
     asked_for = [one for one in result.episodes if one.domain in setup.domains]
     lost = {
         "agent's server": [one.message for one in asked_for if one.agent_failure],
@@ -271,12 +283,10 @@ def _by_domain(tasks: list[str], sources: tuple[str, ...], chosen: bool) -> dict
     return {source: tuple(given) for source, given in found.items() if given}
 
 
-def _report(out: Path, result: AgentResult, stopped: bool) -> None:
+def _report(out: Path, result: AgentResult) -> None:
     write_result(out, result)
     _print(result)
-    if result.interrupted and not stopped:
-        stdout().print("Episodes that another command of this result asked for are missing.", soft_wrap=True)
-    announce(out, stopped)
+    announce(out, False)
 
 
 def _options(agent: str, given: list[str] | None, sampling: list[str] | None, overflow: str) -> dict[str, Any]:

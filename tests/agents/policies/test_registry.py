@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from agentworld_gym.agents.planning.search import BestOfN
 from agentworld_gym.agents.policies.language_agent import LanguageAgent
 from agentworld_gym.agents.policies.playing import play
 from agentworld_gym.agents.policies.registry import HANDLES, open_policy
+from agentworld_gym.agents.policies.users_policy import PolicyError
 from agentworld_gym.base.errors import SpecError, UnknownOption
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
@@ -45,12 +47,34 @@ def server() -> Iterator[FaultServer]:
         ("python:no_such_module:make", "No module named 'no_such_module'"),
         ("python:json:make", "has no attribute 'make'"),
         ("python:json", "python:MODULE:FACTORY"),
+        ("python:time:time", "takes no arguments"),
     ],
 )
 def test_a_handle_that_names_no_agent_is_refused_with_what_was_expected(handle: str, said: str):
     with pytest.raises(SpecError) as refused:
         open_policy(handle, TERMINAL)
     assert handle in str(refused.value) and said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("raise LookupError('no server')", r"raised LookupError: no server \(.*faulty.py, line 3\)"),
+        ("return None", "returned None"),
+        ("return ['ls']", r"returned \['ls'\]"),
+    ],
+)
+def test_an_error_of_a_users_function_names_it_and_what_was_expected(
+    code: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "faulty.py").write_text(f"def make(spec):\n    def act(episode):\n        {code}\n    return act\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "faulty", raising=False)
+    runner = EnvOptions(spec="terminal", world="scripted").runner()
+    with pytest.raises(PolicyError, match=rf"python:faulty:make: {said}, expected an action as a text") as raised:
+        list(play(runner, open_policy("python:faulty:make", TERMINAL), range(2)))
+    assert isinstance(raised.value.__cause__, LookupError) == ("raise" in code)
+    runner.close()
 
 
 def test_the_options_of_a_language_model_are_those_of_sampling_generator_and_history():
