@@ -400,7 +400,7 @@ def evaluate_agent(
     return result
 
 
-def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "") -> AgentResult:
+def evaluated_traces(agent: str, folder: Path, split: Split | None = None, *, command: str = "") -> AgentResult:
     """Say how good an agent is that played elsewhere, from the traces of its episodes, such as those of `mcp serve`.
 
     An episode without a step is left out: programs also connect to list tools. One that did not end is not scored. What
@@ -409,13 +409,14 @@ def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "
     Args:
         agent: The name of the agent.
         folder: The folder of the traces, of any number of runs and domains; `agentworld_gym.core.traces.episodes_of`.
-        split: The split of the tasks that were played, which traces do not tell.
+        split: The split of the tasks that were played. Traces tell that of generated tasks alone.
         command: The command that the result names.
 
     Raises:
         MissingFile: There are no traces.
         TraceError: A file is no trace.
-        SpecError: No episode has a step, or a domain was played in several worlds.
+        SpecError: No episode has a step, a domain was played in several worlds, or the tasks are of another split, of
+            several ones or of one that is not known.
 
     >>> import tempfile
     >>> import gymnasium as gym
@@ -423,16 +424,22 @@ def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "
     ...     env = gym.make("AgentWorld/Terminal-v0", world="grounded", split="test", traces=place)
     ...     _ = env.reset(seed=0), env.step("finish")
     ...     env.close()
-    ...     found = evaluated_traces("mine", Path(place), "test")
+    ...     found = evaluated_traces("mine", Path(place))
     >>> found.whole.success.share, found.ends, found.episodes[0].steps
-    (0.0, {'finished': 1}, 1)
+    (0.0, {'finish': 1}, 1)
     """
     worlds: dict[str, str] = {}
     episodes: list[AgentEpisode] = []
     tries: Counter[tuple[str, int]] = Counter()
+    stated, unknown = split, ""
     for one in episodes_of(folder):
         if not one.steps:
             continue
+        if one.split is None:
+            unknown = unknown or one.task_id
+        elif one.split != (split := split or one.split):
+            other = "--split" if stated else "other episodes: keep a folder for each split"
+            raise SpecError(one.log, f"split of task {one.task_id}", one.split, f"{split!r}, that of {other}")
         domain = domain_of_env(one.env_id) or one.env_id
         if (known := worlds.setdefault(domain, one.fingerprint)) != one.fingerprint:
             expected = f"{known}, the world of other episodes of {domain}: keep a folder for each world"
@@ -459,6 +466,8 @@ def evaluated_traces(agent: str, folder: Path, split: Split, *, command: str = "
         tries[domain, one.seed] += 1
     if not episodes:
         raise SpecError(folder, "episodes", 0, "traces of episodes in which an agent took a step")
+    if split is None or (stated is None and unknown):
+        raise SpecError(folder, "--split", None, f"the split of task {unknown}, which its trace does not tell")
     setup = Setup(
         agent=agent,
         options={},

@@ -187,9 +187,8 @@ def test_what_was_played_stands_before_what_ended_the_evaluation(
 ):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "ending", raising=False)
-    (tmp_path / "ending.py").write_text(
-        f"def make(spec):\n    return act\ndef act(episode):\n    if episode.seed:\n        {then}\n    return 'finish'\n"
-    )
+    act = f"def act(episode):\n    if episode.seed:\n        {then}\n    return 'finish'\n"
+    (tmp_path / "ending.py").write_text(f"def make(spec):\n    return act\n{act}")
     command = ["eval", "agent", "--agent", "python:ending:make", "--domains", "terminal", "--tasks", "2"]
     command += ["--split", "validation", "--level", "1", "--width", "1", "--out", str(tmp_path / "mine.json")]
     ran = CliRunner().invoke(app, command)
@@ -270,7 +269,6 @@ def test_a_run_goes_on_only_with_the_code_of_a_users_agent_that_it_was_begun_wit
     [
         (["--domains", ","], "--domains"),
         (["--out", "page.html"], "--out: got 'page.html', expected a .json file"),
-        (["--from", "."], "--split"),
         (["--workers", "2"], "--workers: got 2, expected --ray beside it"),
         (["--from", ".", "--domains", "web"], "--domains: got 'web', expected nothing: with --from no task is played"),
     ],
@@ -407,15 +405,35 @@ class TestTraces:
 
     def test_they_become_the_result_of_an_agent(self, traces: Path, tmp_path: Path):
         out = tmp_path / "mine.json"
-        ran = CliRunner().invoke(
-            app, ["eval", "agent", "--from", str(traces), "--split", "test", "--agent", "mine", "--out", str(out)]
-        )
+        ran = CliRunner().invoke(app, ["eval", "agent", "--from", str(traces), "--agent", "mine", "--out", str(out)])
         assert ran.exit_code == 0, ran.output
         found = read_result(out)
         assert isinstance(found, AgentResult) and found.agent == "mine"
         assert [(one.seed, one.success, one.refused) for one in found.episodes] == [(0, True, 0), (1, False, 1)]
         assert found.whole.success and found.whole.success.share == 0.5
+        assert found.draw.split == "test" and found.ends == {"finish": 2}
         assert "tokens: agent unknown, world 0" in ran.output, "traces do not tell what the agent took"
+
+    def test_a_split_is_that_of_the_tasks(self, traces: Path, tmp_path: Path):
+        with pytest.raises(
+            SpecError, match=r"agent\.jsonl: split of task \w+-1-9: got 'test', expected 'train', that of"
+        ):
+            evaluated_traces("mine", traces, "train")
+        env: Any = gym.make("AgentWorld/Terminal-v0", world="grounded", task="rotate-log", traces=tmp_path / "own")
+        env.reset(seed=0), env.step("finish")
+        env.close()
+        with pytest.raises(
+            SpecError, match="--split: got None, expected the split of task rotate-log, which its trace"
+        ):
+            evaluated_traces("mine", tmp_path / "own")
+        assert evaluated_traces("mine", tmp_path / "own", "validation").draw.split == "validation"
+        env = gym.make("AgentWorld/Terminal-v0", world="grounded", split="train", traces=traces)
+        env.reset(seed=0), env.step("finish")
+        env.close()
+        with pytest.raises(
+            SpecError, match="got 'train', expected 'test', that of other episodes: keep a folder for each"
+        ):
+            evaluated_traces("mine", traces)
 
     def test_those_of_two_worlds_are_refused(self, traces: Path):
         env = gym.make("AgentWorld/Terminal-v0", world="scripted", split="test", traces=traces)

@@ -67,7 +67,7 @@ def agent(
         typer.Option(
             "--from",
             help="A folder of traces that the agent left, as of `agentworld mcp serve --env`: they are read, nothing "
-            "is played, and --agent is the agent's name. It needs --split.",
+            "is played, and --agent is the agent's name. Tasks that nobody generated need --split.",
         ),
     ] = None,
     world: Annotated[
@@ -169,8 +169,6 @@ def agent(
     command = shlex.join(["agentworld", *sys.argv[1:]])
     if played is not None:
         refuse_other_options(context, _OF_TRACES, "nothing: with --from no task is played")
-        if split is None:
-            raise SpecError("command line", "--split", None, "the split of the tasks, which traces do not tell")
         _report(out, evaluated_traces(agent, played, split, command=command))
         return
     own = brings_tasks(world)
@@ -334,7 +332,7 @@ def register(group: typer.Typer) -> None:
             "--tasks 50 --samples 4",
             "agentworld eval agent --agent expert --world tiny --domains terminal --tasks 20",
             "agentworld eval agent --agent http://localhost:8001/v1 --task mine.yaml --domains terminal",
-            "agentworld eval agent --from runs/traces --split test --agent my-agent --out mine.json",
+            "agentworld eval agent --from runs/traces --agent my-agent --out mine.json",
             "agentworld eval report mine.json other.json --out page.html",
         )
     )(agent)

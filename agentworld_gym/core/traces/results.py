@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentworld_gym.base.fingerprint import Fingerprint
+from agentworld_gym.core.domain.splits import Split, split_of
 from agentworld_gym.core.traces.log import TraceEpisode, agent_logs, read_header, read_trace
 
 Counts = tuple[int, int, int]
 """The tokens of prompts, of completions, and of prompts from a cache."""
 
-Ending = Literal["finished", "left", "limit", "failure", "open"]
+Ending = Literal["finish", "left", "limit", "failure", "open"]
 """How an episode ended: by its agent, or because the task was solved; its agent left without a word, and the state was
 scored as it was; at the step limit; by a failure of the world or of a judge; or not at all."""
 
@@ -77,6 +78,12 @@ class EpisodeResult:
     world_counts: Counts | None = (0, 0, 0)
     """All the tokens that the world cost, those of probes and judges included; None where a server does not tell."""
 
+    log: Path = Path()
+    """The agent log that the episode stands in."""
+
+    split: Split | None = None
+    """The split of the task, which the seed of a generated one says; None of another one."""
+
 
 def episodes_of(path: Path) -> Iterator[EpisodeResult]:
     """Yield how the episodes of a folder of traces ended, run by run; forks are left out.
@@ -96,17 +103,17 @@ def episodes_of(path: Path) -> Iterator[EpisodeResult]:
     ...     env.close()
     ...     (result,) = episodes_of(Path(folder))
     >>> result.level, result.ending, result.success, result.score, result.steps, result.refused
-    (1, 'finished', False, 0.0, 2, 1)
+    (1, 'finish', False, 0.0, 2, 1)
     """
     for log in agent_logs(path):
         header = read_header(log)
         fingerprint = Fingerprint.from_dict(header["fingerprint"]).digest
         for episode in read_trace(log):
             if "parent" not in episode.start:
-                yield _result(str(header["run"]), str(header["env"]), fingerprint, episode)
+                yield _result(log, str(header["run"]), str(header["env"]), fingerprint, episode)
 
 
-def _result(run: str, env_id: str, fingerprint: str, episode: TraceEpisode) -> EpisodeResult:
+def _result(log: Path, run: str, env_id: str, fingerprint: str, episode: TraceEpisode) -> EpisodeResult:
     start, steps = episode.start, episode.steps
     infos = [step.info for step in steps]
     last = infos[-1] if infos else {}
@@ -130,7 +137,20 @@ def _result(run: str, env_id: str, fingerprint: str, episode: TraceEpisode) -> E
         failure=None if failure is None else str(failure["message"]),
         world_tokens=None if taken is None else taken[0] + taken[1],
         world_counts=_spent(infos, "tokens", "check_tokens"),
+        log=log,
+        split=_split(start),
     )
+
+
+def _split(start: Mapping[str, Any]) -> Split | None:
+    """Return the split of a task, by the row of a start.
+
+    >>> _split({"task_id": "copy_move-1-9", "family": "copy_move", "level": 1}), _split({"task_id": "rotate-log"})
+    ('test', None)
+    """
+    name, _, seed = str(start["task_id"]).rpartition("-")
+    generated = "task" not in start and name == f"{start.get('family')}-{start.get('level')}"
+    return split_of(int(seed)) if generated and seed.isdecimal() else None
 
 
 def _spent(infos: Sequence[Mapping[str, Any]], *keys: str) -> Counts | None:
@@ -148,5 +168,5 @@ def _ending(episode: TraceEpisode) -> Ending:
     if "failure" in last.info:
         return "failure"
     if last.terminated:
-        return "left" if last.info.get("written") == "" else "finished"
+        return "left" if last.info.get("written") == "" else "finish"
     return "limit" if last.truncated else "open"

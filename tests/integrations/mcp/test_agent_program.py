@@ -126,7 +126,7 @@ def test_gemini_cli_wins_an_episode_and_its_trace_becomes_a_result(serve: Any, t
     )
     assert done.returncode == 0 and "Done." in done.stdout, done.stdout + done.stderr
     (result,) = [one for one in episodes_of(traces) if one.steps]
-    assert (result.seed, result.ending, result.success, result.steps) == (SEED, "finished", True, len(acts) + 1)
+    assert (result.seed, result.ending, result.success, result.steps) == (SEED, "finish", True, len(acts) + 1)
     out = tmp_path / "gemini.json"
     command = ["eval", "agent", "--from", str(traces), "--split", "train", "--agent", "gemini-cli", "--out", str(out)]
     assert CliRunner().invoke(app, command).exit_code == 0

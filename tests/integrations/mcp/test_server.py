@@ -175,7 +175,7 @@ def test_over_http_every_session_is_an_episode_and_ctrl_c_scores_those_under_way
         told = asyncio.run(stay(address, process))
         assert process.returncode == 130 and "Traceback" not in told
     assert outcomes(tmp_path) == [
-        (5, "finished", False, 2, 0),
+        (5, "finish", False, 2, 0),
         (6, "left", False, 3, 0),
         (7, "left", False, 2, 0),
     ]

@@ -69,7 +69,7 @@ def test_the_expert_wins_by_calling_tools_and_the_trace_says_so(domain: str, ope
         assert host.call(played, "finish", {}).result().refused
         host.leave(played).result()
     (result,) = episodes_of(tmp_path)
-    assert (result.success, result.score, result.ending, result.steps) == (True, 1.0, "finished", steps)
+    assert (result.success, result.score, result.ending, result.steps) == (True, 1.0, "finish", steps)
     assert (result.seed, result.task_id, result.refused) == (3, episode.task.id, 0)
 
 
@@ -114,7 +114,7 @@ def test_a_wrong_call_gets_the_error_of_the_domain_and_is_counted_and_replays(op
         assert host.call(played, "finish", {"answer": 3}).result() == (("The episode has ended.",), False)
         assert [action.answer for action in played.episode.taken[-1:]] == ["3"]
     (result,) = episodes_of(tmp_path)
-    assert (result.refused, result.steps, result.ending) == (len(wrong), len(wrong) + 2, "finished")
+    assert (result.refused, result.steps, result.ending) == (len(wrong), len(wrong) + 2, "finish")
     assert all(difference.same for difference in replay(tmp_path, opened("terminal")))
 
 
