@@ -232,7 +232,7 @@ class Commands(TyperGroup):
             raise typer.Exit(INTERRUPTED) from error
 
     def _as_typed(self, ctx: Any, error: AgentWorldError) -> AgentWorldError:
-        """Return the error of an environment's option under the name by which the user gave it to the command."""
+        """Return the error of an environment's option or of an agent under the name by which the user gave it."""
         command = self.get_command(ctx, ctx.invoked_subcommand or "")
         if command is None or type(error) is not SpecError:
             return error
@@ -242,7 +242,9 @@ class Commands(TyperGroup):
         names = {one.name: max(one.opts, key=len) for one in command.params if one.param_type_name == "option"}
         whole = f"{part}.{error.key}" if part else error.key.removeprefix("language.").removeprefix("world_options.")
         key, _, rest = whole.partition(".")
-        option = names.get(_PARAMETERS.get(key, key))
+        option = next((names[name] for name in (key, *_PARAMETERS.get(key, ())) if name in names), None)
+        if "world_option" in names and (option is None or whole != error.key):
+            option, rest = names["world_option"], f"language.{whole}" if part else error.key
         if option is None:
             return error
         return SpecError("command line", f"{option} {rest}".rstrip(), error.value, error.expected)
@@ -315,9 +317,13 @@ def examples(*lines: str) -> str:
     return "\n\n".join(["Examples:", *(f"$ {line}" for line in lines)])
 
 
-def spec_source(name: str) -> str:
+def spec_source(name: str, option: str = "ENV") -> str:
     """Return the value of an environment's `spec` option: the domain's name, or the path of a custom spec. `custom` is
     the spec of a text environment of which nothing more is known.
+
+    Args:
+        name: The name of the environment.
+        option: What the user gave it by, for the error.
 
     Raises:
         SpecError: Nothing has that name.
@@ -336,13 +342,13 @@ def spec_source(name: str) -> str:
         return ENVIRONMENT_SPEC
     name, colon, dialect = name.partition(":")
     if colon:
-        return f"{spec_source(name)}:{dialect}"
+        return f"{spec_source(name, option)}:{dialect}"
     for domain in all_domains().values():
         short = domain.env_id.removeprefix("AgentWorld/")
         if name.lower() in {domain.id, domain.env_id.lower(), short.lower()}:
             return domain.id
     expected = f"one of {', '.join(all_domains())}, an id, or the path of a .yaml spec"
-    raise SpecError("command line", "ENV", name, expected)
+    raise SpecError("command line", option, name, expected)
 
 
 def refuse_other_options(context: typer.Context, known: Collection[str], expected: str) -> None:
@@ -365,7 +371,7 @@ def refuse_other_options(context: typer.Context, known: Collection[str], expecte
             raise SpecError("command line", typed or max(parameter.opts, key=len), context.params[name], expected)
 
 
-def source_in_dialect(name: str, dialect: str | None) -> str:
+def source_in_dialect(name: str, dialect: str | None, option: str = "ENV") -> str:
     """Return what `load_spec` loads an environment's spec from, in a dialect; None takes that of the name.
 
     Raises:
@@ -376,7 +382,7 @@ def source_in_dialect(name: str, dialect: str | None) -> str:
     """
     from agentworld_gym.core.domain.spec import load_spec
 
-    source = spec_source(name)
+    source = spec_source(name, option)
     named = load_spec(source)
     spec = named if dialect is None else named.in_dialect(dialect)
     plain = source.removesuffix(f":{named.dialect}")
@@ -409,8 +415,14 @@ def env_options(name: str, **options: Any) -> dict[str, Any]:
     return {"spec": spec_source(name), **asked, **{option: given for option, given in inner.items() if given}}
 
 
-_PARAMETERS = {"families": "family", "levels": "level", "controls": "control", "traces": "out"}
-"""The options of an environment that commands call otherwise."""
+_PARAMETERS = {
+    "families": ("family",),
+    "levels": ("level",),
+    "controls": ("control",),
+    "traces": ("out",),
+    "policy": ("agent", "watch"),
+}
+"""The options of an environment that commands call otherwise, and the names that they have for an agent."""
 
 _BY_KEY = {"sampling": "--sampling", "generator": "--generator", "controls": "--control"}
 """The options of an environment that are given as KEY=VALUE any number of times, and their names for a user."""

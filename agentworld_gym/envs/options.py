@@ -405,7 +405,13 @@ class EnvOptions(Options):
             return None
         if self.judge == "none":
             return None
-        return RubricJudge(options.templates(), open_generator(self.judge), sampling)
+        try:
+            generator = open_generator(self.judge)
+        except SpecError as error:
+            if error.key != "handle":
+                raise
+            raise SpecError("options", "judge", self.judge, f"same, none, or {error.expected}") from error
+        return RubricJudge(options.templates(), generator, sampling)
 
 
 def _check_names(owner: str, options: Mapping[str, Any], beside: Sequence[str] = ()) -> None:

@@ -26,7 +26,7 @@ from agentworld_gym.agents.policies.registry import open_policy, opened_policy
 from agentworld_gym.agents.policies.users_policy import PolicyError
 from agentworld_gym.base.documents.json_lines import JsonlWriter, read_jsonl
 from agentworld_gym.base.documents.strict import Strict, validated
-from agentworld_gym.base.errors import AgentWorldError, SpecError
+from agentworld_gym.base.errors import AgentWorldError, SpecError, one_of
 from agentworld_gym.base.fingerprint import digest_of, installed
 from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.base.statistics.bootstrap import Share, interval
@@ -111,7 +111,7 @@ class Setup(Strict):
         """Return the options of a domain's environment.
 
         Raises:
-            SpecError: An option is wrong, or is given twice.
+            SpecError: An option is wrong, is given twice, or does not exist.
         """
         own = {"spec": domain, "world": self.world, "levels": self.levels, "families": self.families or None}
         own |= {"split": self.split, "task": self._named(domain) if self.named else None}
@@ -119,6 +119,9 @@ class Setup(Strict):
             raise SpecError(
                 "command line", "--world-option", name, "an option that the command has no other way to set"
             )
+        known = EnvOptions.model_fields.keys() - own.keys()
+        for name in self.world_options.keys() - known:
+            raise SpecError("command line", f"--world-option {name}", self.world_options[name], one_of(name, known))
         return EnvOptions(**own, **self.world_options)
 
     def _named(self, domain: str) -> tuple[str, ...]:
@@ -431,15 +434,17 @@ def evaluated_traces(agent: str, folder: Path, split: Split | None = None, *, co
     worlds: dict[str, str] = {}
     episodes: list[AgentEpisode] = []
     tries: Counter[tuple[str, int]] = Counter()
-    stated, unknown = split, ""
+    known_split, unknown = split, ""
     for one in episodes_of(folder):
         if not one.steps:
             continue
         if one.split is None:
             unknown = unknown or one.task_id
-        elif one.split != (split := split or one.split):
-            other = "--split" if stated else "other episodes: keep a folder for each split"
-            raise SpecError(one.log, f"split of task {one.task_id}", one.split, f"{split!r}, that of {other}")
+        else:
+            known_split = known_split or one.split
+            if one.split != known_split:
+                other = "--split" if split else "other episodes: keep a folder for each split"
+                raise SpecError(one.log, f"split of task {one.task_id}", one.split, f"{known_split!r}, that of {other}")
         domain = domain_of_env(one.env_id) or one.env_id
         if (known := worlds.setdefault(domain, one.fingerprint)) != one.fingerprint:
             expected = f"{known}, the world of other episodes of {domain}: keep a folder for each world"
@@ -466,7 +471,7 @@ def evaluated_traces(agent: str, folder: Path, split: Split | None = None, *, co
         tries[domain, one.seed] += 1
     if not episodes:
         raise SpecError(folder, "episodes", 0, "traces of episodes in which an agent took a step")
-    if split is None or (stated is None and unknown):
+    if known_split is None or (split is None and unknown):
         raise SpecError(folder, "--split", None, f"the split of task {unknown}, which its trace does not tell")
     setup = Setup(
         agent=agent,
@@ -476,7 +481,7 @@ def evaluated_traces(agent: str, folder: Path, split: Split | None = None, *, co
         domains=tuple(worlds),
         levels=(),
         families=(),
-        split=split,
+        split=known_split,
         seed=min(one.seed for one in episodes),
         drawn=False,
     )

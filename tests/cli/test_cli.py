@@ -303,7 +303,11 @@ class TestErrors:
             (["rollout", "web", "--world", "recorded:nothing.jsonl"], 2, "nothing.jsonl: no such recording"),
             (["rollout", "web", "--world", "http://"], 2, "got 'http://', expected the address of a server"),
             (["rollout", "web", "--world", "http://x/v1", "--generator", "retries=-1"], 2, "retries: got -1"),
-            (["rollout", "terminal", "--judge", "nobody"], 2, "got 'nobody', expected one of http://HOST"),
+            (
+                ["rollout", "terminal", "--judge", "nobody"],
+                2,
+                "--judge: got 'nobody', expected same, none, or one of http://HOST",
+            ),
             (["collect", "terminal", "--out", "x", "-n", "1", "--agent", "nobody"], 2, "got 'nobody', expected one of"),
             (["rollout", "terminal", "--level", "7"], 2, "--level: got '7', expected a number of at most 5"),
             (["rollout", "terminal", "-n", "0"], 2, "--episodes: got '0', expected a number of at least 1"),
@@ -311,7 +315,7 @@ class TestErrors:
             (
                 ["rollout", "terminal", "--policy", "expertt"],
                 2,
-                "policy: got 'expertt', expected one of expert, mixed, menu, explore, nothing, agent.zip, python:",
+                "--policy: got 'expertt', expected one of expert, mixed, menu, explore, nothing, agent.zip, python:",
             ),
             (["collect", "terminal", "--out", "x", "-n", "1", "--split", "trian"], 2, "--split: got 'trian', exp"),
             (["rollout", "web", "--world", "http://x/v1#m", "--sampling", "heat=1"], 2, "heat"),

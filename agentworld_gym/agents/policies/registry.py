@@ -16,7 +16,7 @@ from agentworld_gym.agents.policies.playing import FunctionPolicy, Policy, Scrip
 from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, mixed_policy, nothing_policy
 from agentworld_gym.agents.policies.users_policy import UsersPolicy
 from agentworld_gym.base.documents.strict import validated
-from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.domain.spec import DomainSpec, SamplingSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens.sight import ActionStream
@@ -83,8 +83,10 @@ def open_policy(handle: str, spec: DomainSpec, draw: int = 0, options: Mapping[s
         return ExplorerPolicy(draw)
     if handle.startswith("python:"):
         return _from_python(handle, spec)
+    if path.suffix == ".zip" and not saved:
+        raise MissingFile(path, "a MaskablePPO that was saved")
     if not saved:
-        raise SpecError("command line", "policy", handle, f"one of {', '.join(HANDLES)}")
+        raise SpecError("options", "policy", handle, f"one of {', '.join(HANDLES)}")
     from agentworld_gym.agents.policies.menu_agent import MenuAgent
     from agentworld_gym.agents.policies.saved_policy import SavedPolicy
 
@@ -135,16 +137,14 @@ def _from_python(handle: str, spec: DomainSpec) -> Policy:
     try:
         made = getattr(importlib.import_module(module), factory)(spec)
     except Exception as error:
-        raise SpecError("command line", "policy", handle, f"python:MODULE:FACTORY ({error})") from error
+        raise SpecError("options", "policy", handle, f"python:MODULE:FACTORY ({error})") from error
     finally:
         sys.path.remove(here)
-    if isinstance(made, ScriptedPolicy | WaitingPolicy):
-        policy: Policy = made
-        return policy
     if hasattr(made, "begin") and hasattr(made, "act"):
-        return UsersPolicy(handle, made)
+        policy: Policy = made
+        return policy if isinstance(policy, ScriptedPolicy | WaitingPolicy) else UsersPolicy(handle, policy)
     if not callable(made):
-        raise SpecError("command line", "policy", handle, "a factory of a Policy or of a function of an Episode")
+        raise SpecError("options", "policy", handle, "a factory of a Policy or of a function of an Episode")
     return UsersPolicy(handle, FunctionPolicy(rest, made))
 
 

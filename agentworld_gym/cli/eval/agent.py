@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.errors import SpecError, one_of
 from agentworld_gym.cli.common import (
     AGENTS,
     FAILED,
@@ -179,7 +179,7 @@ def agent(
     names = [name.strip() for name in asked if name.strip()]
     if not names:
         raise SpecError("command line", "--domains", domains, f"some of {', '.join(all_domains())}")
-    sources = tuple(dict.fromkeys(source_in_dialect(name, None) for name in names))
+    sources = tuple(dict.fromkeys(source_in_dialect(name, None, "--domains") for name in names))
     named: dict[str, tuple[str, ...]] = {}
     if task:
         known = context.params.keys() - _OF_DRAWN_TASKS
@@ -238,9 +238,9 @@ def agent(
         )
     _report(out, result)
     if result.interrupted:
-        asked = "Episodes are missing: the same command goes on with what was played."
+        mine = "Episodes are missing: the same command goes on with what was played."
         others = "Episodes that another command of this result asked for are missing."
-        stdout().print(asked if stopped else others, soft_wrap=True)
+        stdout().print(mine if stopped else others, soft_wrap=True)
     if stopped:
         raise KeyboardInterrupt
     asked_for = [one for one in result.episodes if one.domain in setup.domains]
@@ -288,10 +288,18 @@ def _report(out: Path, result: AgentResult) -> None:
 
 
 def _options(agent: str, given: list[str] | None, sampling: list[str] | None, overflow: str) -> dict[str, Any]:
-    """Return the options of an agent, which the registry checks."""
-    from agentworld_gym.agents.policies.registry import is_model
+    """Return the options of an agent, whose values the registry checks.
 
-    options = {**(pairs(given, "--agent-option") or {}), **(pairs(sampling, "--sampling") or {})}
+    Raises:
+        SpecError: --sampling has no such field.
+    """
+    from agentworld_gym.agents.policies.registry import is_model
+    from agentworld_gym.core.domain.spec import SamplingSpec
+
+    sampled = pairs(sampling, "--sampling") or {}
+    for name in sampled.keys() - SamplingSpec.model_fields.keys():
+        raise SpecError("command line", f"--sampling {name}", sampled[name], one_of(name, SamplingSpec.model_fields))
+    options = {**(pairs(given, "--agent-option") or {}), **sampled}
     return {"overflow": overflow, **options} if is_model(agent) else options
 
 

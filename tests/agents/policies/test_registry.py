@@ -43,7 +43,7 @@ def server() -> Iterator[FaultServer]:
     ("handle", "said"),
     [
         ("expertt", ", ".join(HANDLES)[:40]),
-        ("missing.zip", "one of expert, mixed"),
+        ("missing.zip", "no such file, expected a MaskablePPO"),
         ("python:no_such_module:make", "No module named 'no_such_module'"),
         ("python:json:make", "has no attribute 'make'"),
         ("python:json", "python:MODULE:FACTORY"),
