@@ -32,7 +32,7 @@ from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.base.statistics.bootstrap import Share, interval
 from agentworld_gym.base.statistics.proportions import paired_gap, proportion
 from agentworld_gym.core.contracts import FailureKind, Usage
-from agentworld_gym.core.domain.task import Split
+from agentworld_gym.core.domain.task import Split, split_of
 from agentworld_gym.core.registration import domain_of_env
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.core.traces import episodes_of
@@ -438,13 +438,14 @@ def evaluated_traces(agent: str, folder: Path, split: Split | None = None, *, co
     for one in episodes_of(folder):
         if not one.steps:
             continue
-        if one.split is None:
+        if one.task_seed is None:
             unknown = unknown or one.task_id
         else:
-            known_split = known_split or one.split
-            if one.split != known_split:
+            told = split_of(one.task_seed)
+            known_split = known_split or told
+            if told != known_split:
                 other = "--split" if split else "other episodes: keep a folder for each split"
-                raise SpecError(one.log, f"split of task {one.task_id}", one.split, f"{known_split!r}, that of {other}")
+                raise SpecError(one.log, f"split of task {one.task_id}", told, f"{known_split!r}, that of {other}")
         domain = domain_of_env(one.env_id) or one.env_id
         if (known := worlds.setdefault(domain, one.fingerprint)) != one.fingerprint:
             expected = f"{known}, the world of other episodes of {domain}: keep a folder for each world"

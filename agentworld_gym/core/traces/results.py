@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentworld_gym.base.fingerprint import Fingerprint
-from agentworld_gym.core.domain.splits import Split, split_of
 from agentworld_gym.core.traces.log import TraceEpisode, agent_logs, read_header, read_trace
 
 Counts = tuple[int, int, int]
@@ -81,8 +80,8 @@ class EpisodeResult:
     log: Path = Path()
     """The agent log that the episode stands in."""
 
-    split: Split | None = None
-    """The split of the task, which the seed of a generated one says; None of another one."""
+    task_seed: int | None = None
+    """The seed that a generated task was made from, which says its split; None of another one."""
 
 
 def episodes_of(path: Path) -> Iterator[EpisodeResult]:
@@ -138,19 +137,19 @@ def _result(log: Path, run: str, env_id: str, fingerprint: str, episode: TraceEp
         world_tokens=None if taken is None else taken[0] + taken[1],
         world_counts=_spent(infos, "tokens", "check_tokens"),
         log=log,
-        split=_split(start),
+        task_seed=_task_seed(start),
     )
 
 
-def _split(start: Mapping[str, Any]) -> Split | None:
-    """Return the split of a task, by the row of a start.
+def _task_seed(start: Mapping[str, Any]) -> int | None:
+    """Return the seed of a task, by the row of a start.
 
-    >>> _split({"task_id": "copy_move-1-9", "family": "copy_move", "level": 1}), _split({"task_id": "rotate-log"})
-    ('test', None)
+    >>> _task_seed({"task_id": "copy_move-1-9", "family": "copy_move", "level": 1}), _task_seed({"task_id": "mine-1-9"})
+    (9, None)
     """
     name, _, seed = str(start["task_id"]).rpartition("-")
     generated = "task" not in start and name == f"{start.get('family')}-{start.get('level')}"
-    return split_of(int(seed)) if generated and seed.isdecimal() else None
+    return int(seed) if generated and seed.isdecimal() else None
 
 
 def _spent(infos: Sequence[Mapping[str, Any]], *keys: str) -> Counts | None:
