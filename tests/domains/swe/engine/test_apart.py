@@ -138,7 +138,7 @@ def test_what_is_no_answer_costs_the_command_alone(
 def answered(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
     """Let processes apart answer with what a function makes of their true answer."""
 
-    def call_(self: Disposable, job: Any, seconds: float) -> Any:
+    def call_(self: Disposable, job: Any, seconds: float, begins: Any = None) -> Any:
         answer = json.loads(json.dumps(shell.done(json.loads(json.dumps(job)))))
         return change(answer)
 

@@ -33,6 +33,7 @@ from agentworld_gym.evaluation.cost import read_plan
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
 from agentworld_gym.evaluation.live_check import check_live
 from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
+from agentworld_gym.kit.live.process_watch import family_of
 
 HELPERS = Path(__file__).parents[3] / "helpers"
 CORRIDOR: dict[str, Any] = {"env": "python:live_environment:make", "path": [str(HELPERS)], "ahead": 0}
@@ -272,6 +273,15 @@ def test_an_explorer_of_admissible_commands_records_sessions_without_tasks(tmp_p
     assert {row.success for row in rows if row.actions[-1] == "take lamp"} <= {True}
 
 
+def ended(pid: int) -> None:
+    """Kill a process, and wait until those below it have gone too, so that none of them answers any more."""
+    family = [one for one in family_of(pid) if one != pid]
+    os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{one}").exists() for one in family) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 def test_a_session_whose_process_is_killed_is_recorded_as_if_nothing_had_happened(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -286,7 +296,7 @@ def test_a_session_whose_process_is_killed_is_recorded_as_if_nothing_had_happene
             (session,) = started(*asked)
             if left:
                 left.pop()
-                os.kill(session.machine.pids[0], signal.SIGKILL)
+                ended(session.machine.pids[0])
             return [session]
 
         domain._runner.world.begin = begin
