@@ -56,8 +56,8 @@ def test_the_same_command_does_nothing_twice_and_another_one_is_refused(adopted:
     before = {path: path.stat().st_mtime_ns for path in (adopted / "run" / "training").rglob("*") if path.is_file()}
     assert run(adopted, "--sessions", "12", "--tokens", "20000").exit_code == 0
     assert before == {path: path.stat().st_mtime_ns for path in before}
-    refused = run(adopted, "--model", "elsewhere")
-    assert refused.exit_code == 2 and "model" in refused.output
+    refused = run(adopted, "--domain", "terminal")
+    assert refused.exit_code == 2 and "spec: got 'terminal', expected 'mcp'" in refused.output
 
 
 def test_the_adopted_world_plays_the_tasks_of_the_system_without_options(adopted: Path) -> None:

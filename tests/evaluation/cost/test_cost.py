@@ -99,7 +99,7 @@ def test_the_live_line_counts_the_same_steps_as_what_was_measured() -> None:
     [
         ("--generator", "concurency=1", "concurency"),
         ("--control", "no-such-control=0.5", "no-such-control"),
-        ("--judge", "nobody", "handle: got 'nobody', expected one of"),
+        ("--judge", "nobody", "--judge: got 'nobody', expected same, none, or one of"),
         ("--scenario", "shop", "scenarios belong to mcp, not to terminal"),
     ],
 )

@@ -347,12 +347,12 @@ def test_free_play_is_planned_with_an_explorer(tmp_path: Path) -> None:
     config.write_text(json.dumps({**CORRIDOR, "domain": "custom"}), encoding="utf-8")
     command = ["cost", "plan", "custom", "--world", f"live:{config}", "--measure", "12", "-n", "10000000"]
     told = tmp_path / "plan.json"
-    more = ["--hours", "20", "--node-hour", "0.5", "--rows", "2", "--width", "2", "--out", str(told)]
+    more = ["--hours", "1", "--node-hour", "0.5", "--rows", "2", "--width", "2", "--out", str(told)]
     done = CliRunner(env={"COLUMNS": "200"}).invoke(app, [*command, *more])
     assert done.exit_code == 0, done.output
     plan = read_plan(told)
     assert plan.episodes == 10_000_000 and plan.nodes > 1 and plan.seconds is not None
-    assert plan.seconds <= 20 * 3600 < plan.seconds * plan.nodes
+    assert plan.seconds <= 3600 < plan.seconds * plan.nodes
     assert plan.row_bytes and plan.trace_bytes and f"price of {plan.nodes} nodes" in done.stdout
 
 
