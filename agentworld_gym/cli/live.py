@@ -87,9 +87,7 @@ def _write(config: Path, report: LiveReport) -> None:
 
     from agentworld_gym.kit.live import LiveSource
 
-    data = LiveSource.of(config).data
-    masks = [*dict.fromkeys([*(data.get("masks") or ()), *report.masks])]
-    learned = {"masks": masks, "deterministic": min(report.again.share, report.load.share) == 1.0}
+    learned = report.learned(LiveSource.of(config).data)
     lines, keep = [], True
     for line in config.read_text(encoding="utf-8").splitlines():
         if line[:1] not in (" ", "-", "#", ""):

@@ -358,10 +358,8 @@ def evaluate_agent(
     >>> found.whole.success.share, found.ends
     (1.0, {'finish': 8})
     """
-    for domain in setup.domains:
-        setup.digests(
-            domain, setup.environment(domain).tasks()
-        )  # What one domain lacks is said before another is played.
+    for domain in setup.domains:  # What one domain lacks is said before another is played.
+        setup.digests(domain, setup.environment(domain).tasks())
     run = _Run()
     ended: AgentWorldError | None = None
     with ExitStack() as opened:

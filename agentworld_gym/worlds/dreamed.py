@@ -30,8 +30,8 @@ class SystemBehind(World[Any], BringsTasks, RunsSuccessCode[Any], Protocol):
 class OpensBySeed(Protocol):
     """A world in which the seed of an episode decides what is shown first."""
 
-    def opened(self, task: Task, seed: int) -> Task | Failure:
-        """Return a task that states what is shown first in the episode of a seed."""
+    def opened(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Task | Failure]:
+        """Return tasks that state what is shown first in the episodes of some seeds."""
         ...
 
 
@@ -111,7 +111,7 @@ class DreamedWorld(LanguageWorld):
         """Begin one session a task; where the seed decides what is shown first, the world itself shows it."""
         if not isinstance(self.truth, OpensBySeed):
             return super().begin(tasks, seeds)
-        opened = [self.truth.opened(task, seed) for task, seed in zip(tasks, seeds, strict=True)]
+        opened = self.truth.opened(tasks, seeds)
         return [
             one if isinstance(one, Failure) else self._begin(one, seed) for one, seed in zip(opened, seeds, strict=True)
         ]

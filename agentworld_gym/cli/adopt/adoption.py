@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -38,7 +38,10 @@ from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.kit.live import LiveSource
 from agentworld_gym.kit.live.config import EXTENDS
 from agentworld_gym.llm.rows.row_reading import read_rows
+from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.training.metrics import Metrics
+from agentworld_gym.recipe.training.stage_config import CptConfig
+from agentworld_gym.recipe.training.train_config import PRETRAINED
 from agentworld_gym.worlds.own_tasks import ADOPTED, MODEL
 
 SEED = 0
@@ -85,7 +88,7 @@ class Followed(Protocol):
         """Return what counts a stage that begins, which has so many units."""
         ...
 
-    def training(self) -> Any:
+    def training(self) -> AbstractContextManager[Callable[[Metrics], None] | None]:
         """Return a context that shows a training, and yields a function that takes its metrics."""
         ...
 
@@ -230,12 +233,7 @@ def _checked(adoption: Adoption, told: Followed) -> LiveReport:
     tally.reached(total, 0, {})
     if sum(report.failures.values()) > report.actions // 10:
         raise AgentWorldError(f"{adoption.config}: {report.verdict}")
-    known = LiveSource.of(adoption.config).data
-    learned = {
-        EXTENDS: str(adoption.config.resolve()),
-        "masks": [*dict.fromkeys([*(known.get("masks") or ()), *report.masks])],
-        "deterministic": min(report.again.share, report.load.share) == 1.0,
-    }
+    learned = {EXTENDS: str(adoption.config.resolve()), **report.learned(LiveSource.of(adoption.config).data)}
     write_atomically(adoption.world / ADOPTED, yaml.safe_dump(learned, sort_keys=False, allow_unicode=True))
     write_atomically(path, report.model_dump_json(indent=1) + "\n")
     told.say(report.verdict)
@@ -315,52 +313,25 @@ def _linked(source: str, target: str) -> None:
         shutil.copy2(source, target)
 
 
-def _configuration(adoption: Adoption) -> Any:
-    from agentworld_gym.recipe.training.stage_config import CptConfig
-
+def _configuration(adoption: Adoption) -> CptConfig:
+    """Return how the model is trained: as the specialist of the search is, whose model writes texts in full too."""
     budget = adoption.budget
-    ends = {"max_seconds": 60 * budget.minutes, "max_tokens": budget.tokens}
-    scratch = {"shape": SHAPE, "tokenizer_samples": 1500, "spelled": True}
-    return CptConfig.model_validate(
-        {
-            "name": adoption.out.resolve().name,
-            "data": {
-                "rows": [str(adoption.sessions("train"))],
-                "held_out": [str(adoption.sessions("validation"))],
-                "max_tokens": 4096,
-            },
-            "preparation": {
-                "pool": None,
-                "filters": {"min_turns": 1, "repeated": "none", "empty_action": "none", "retry": "none"},
-                "context_weight": 0.1,
-            },
-            "model": scratch if adoption.model is None else {"path": adoption.model},
-            "train": {**(TRAINING if adoption.model is None else {}), **ends},
-        }
-    )
-
-
-SHAPE = {
-    "hidden_size": 192,
-    "intermediate_size": 512,
-    "num_hidden_layers": 6,
-    "vocab_size": 4096,
-    "max_position_embeddings": 8192,
-    "rope_theta": 10000000,
-}
-"""The shape of a model from scratch: that of the specialists which come with the package, 3 million parameters."""
-
-TRAINING = {
-    "batch_tokens": 8192,
-    "context_share": 0.25,
-    "muon_lr": 0.014,
-    "adamw_lr": 2.0e-3,
-    "decay": 0.7,
-    "curriculum": 0.05,
-    "short_tokens": 1024,
-    "checkpoint_seconds": 300,
-}
-"""How it is trained, as the specialists are."""
+    changes: dict[str, Any] = {
+        "name": adoption.out.resolve().name,
+        "data.domains": [],
+        "data.rows": [str(adoption.sessions("train"))],
+        "data.held_out": [str(adoption.sessions("validation"))],
+        "data.max_tokens": 4096,
+        "data.workers": 1,
+        "model.spelled": True,
+        "train.compile": False,
+        "train.max_seconds": 60 * budget.minutes,
+        "train.max_tokens": budget.tokens,
+    }
+    if adoption.model is not None:
+        changes |= {"model.shape": None, "model.path": adoption.model}
+        changes |= {f"train.{key}": value for key, value in PRETRAINED.items()}
+    return load_config("search", CptConfig, changes)
 
 
 def _measured(adoption: Adoption, told: Followed) -> FidelityResult:

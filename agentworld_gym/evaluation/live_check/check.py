@@ -124,7 +124,9 @@ class _Check:
         self._fork(first[:FORKS])
         plays = [*first, *again, *load, *after]
         tools = self._runner.tools(first[0].task)
-        pairs = [(action.raw, text) for play in first for action, text in zip(play.actions, play.shown[1:])]  # noqa: B905
+        pairs = [
+            (action.raw, text) for play in first for action, text in zip(play.actions, play.shown[1:], strict=False)
+        ]
         met = coverage_of(
             [action for action, _ in pairs],
             [text for _, text in pairs],

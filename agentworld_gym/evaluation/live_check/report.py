@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.evaluation.live_check.coverage import Coverage, lines_of
@@ -120,6 +121,11 @@ class LiveReport(Strict):
     def repeats(self) -> float:
         """The least share of answers that repeat without what varies."""
         return min(self.again.masked_share, self.load.masked_share)
+
+    def learned(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the keys that a configuration gets from what was found, with the masks that it has."""
+        masks = [*dict.fromkeys([*(known.get("masks") or ()), *self.masks])]
+        return {"masks": masks, "deterministic": min(self.again.share, self.load.share) == 1.0}
 
     @property
     def verdict(self) -> str:

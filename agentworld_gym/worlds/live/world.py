@@ -99,15 +99,18 @@ class LiveWorld(GroundedWorld):
                 session.close()
             raise
 
-    def opened(self, task: Task, seed: int) -> Task | Failure:
-        """Return a task that states what is shown first in the episode of a seed, for a dream of it."""
-        if task.first_observation is not None:
-            return task
-        begun = self._begin(task, seed)
-        if isinstance(begun, Failure):
-            return begun
-        begun.close()
-        return task.model_copy(update={"first_observation": begun.observation})
+    def opened(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Task | Failure]:
+        """Return tasks that state what is shown first in the episodes of some seeds, for a dream of them."""
+        opened: list[Task | Failure] = list(tasks)
+        open_ended = [place for place, task in enumerate(tasks) if task.first_observation is None]
+        begun = self.begin([tasks[place] for place in open_ended], [seeds[place] for place in open_ended])
+        for place, session in zip(open_ended, begun, strict=True):
+            if isinstance(session, Failure):
+                opened[place] = session
+                continue
+            opened[place] = tasks[place].model_copy(update={"first_observation": session.observation})
+            session.close()
+        return opened
 
     def _start(self, task: Task, seed: int) -> Machine | Failure:
         engine = self.engines.of(task)
