@@ -314,24 +314,19 @@ def _linked(source: str, target: str) -> None:
 
 
 def _configuration(adoption: Adoption) -> CptConfig:
-    """Return how the model is trained: as the specialist of the search is, whose model writes texts in full too."""
+    """Return how the model is trained: as the configuration `adopt` says, on what was recorded."""
     budget = adoption.budget
     changes: dict[str, Any] = {
         "name": adoption.out.resolve().name,
-        "data.domains": [],
         "data.rows": [str(adoption.sessions("train"))],
         "data.held_out": [str(adoption.sessions("validation"))],
-        "data.max_tokens": 4096,
-        "data.workers": 1,
-        "model.spelled": True,
-        "train.compile": False,
         "train.max_seconds": 60 * budget.minutes,
         "train.max_tokens": budget.tokens,
     }
     if adoption.model is not None:
-        changes |= {"model.shape": None, "model.path": adoption.model}
+        changes |= {"model.shape": None, "model.path": adoption.model, "model.spelled": False}
         changes |= {f"train.{key}": value for key, value in PRETRAINED.items()}
-    return load_config("search", CptConfig, changes)
+    return load_config("adopt", CptConfig, changes)
 
 
 def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
