@@ -324,7 +324,7 @@ def _configuration(adoption: Adoption) -> CptConfig:
         "train.max_tokens": budget.tokens,
     }
     if adoption.model is not None:
-        changes |= {"model.shape": None, "model.path": adoption.model, "model.spelled": False}
+        changes |= {"model": {"path": adoption.model}}
         changes |= {f"train.{key}": value for key, value in PRETRAINED.items()}
     return load_config("adopt", CptConfig, changes)
 
