@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from agentworld_gym.agents.policies.exploring.base import Explorer
 from agentworld_gym.base.errors import SpecError
@@ -54,26 +55,49 @@ def explore(task: Task, rng: random.Random, n: int) -> ActionStream:
 
 
 def explore_beside(actions: ActionStream, task: Task, rng: random.Random, n: int) -> ActionStream:
-    """Follow another agent, with at most `n` explored actions before, between and after its own.
-
-    The other agent has to pass over what it cannot do on the screen that exploring led to. If it finishes, it does so
-    after all explored actions.
+    """Follow another agent, with at most `n` explored actions before, between and after its own (see `beside`).
 
     Raises:
         SpecError: the domain has no explorer.
     """
     exploring = explorer(task, rng)
-    finish = None
-    pause = rng.choice((0.15, 0.3, 0.5))
+    share = rng.choice((0.15, 0.3, 0.5))
     left = n
+
+    def explored() -> ActionStream:
+        nonlocal left
+        while left and rng.random() < share:
+            left -= 1
+            yield from _try(exploring)
+
+    def last() -> ActionStream:
+        for _ in range(min(left, rng.randint(0, 4))):
+            yield from _try(exploring)
+
+    yield from beside(actions, exploring, explored, last)
+
+
+def beside(
+    actions: ActionStream, exploring: Explorer, before: Callable[[], ActionStream], last: Callable[[], ActionStream]
+) -> ActionStream:
+    """Follow another agent, with actions of an explorer before each of its own and after the last one.
+
+    The other agent has to pass over what it cannot do on the screen that exploring led to. If it finishes, it does so
+    after all explored actions.
+
+    Args:
+        actions: The other agent.
+        exploring: The explorer, which sees what the other agent sees.
+        before: Returns what the explorer does before an action of the other agent.
+        last: Returns what the explorer does in the end.
+    """
+    finish = None
     action = next(actions, None)
     while action is not None:
         if finishes(action):
             finish = action
             break
-        while left and rng.random() < pause:
-            left -= 1
-            yield from _try(exploring)
+        yield from before()
         try:
             try:
                 observation = yield action
@@ -85,8 +109,7 @@ def explore_beside(actions: ActionStream, task: Task, rng: random.Random, n: int
         except (StopIteration, NotOnScreen):
             break
     actions.close()
-    for _ in range(min(left, rng.randint(0, 4))):
-        yield from _try(exploring)
+    yield from last()
     if finish is not None:
         yield finish
 

@@ -14,12 +14,11 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from agentworld_gym.agents.policies.exploring.base import Explorer
+from agentworld_gym.agents.policies.exploring.explorers import beside
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
-from agentworld_gym.core.actions.finish import finishes
 from agentworld_gym.core.domain.task import Split, Task
 from agentworld_gym.core.registration import find_domain
-from agentworld_gym.core.screens import NotOnScreen
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.kit.vocabulary import FOLDERS, STEMS, WORDS
 
@@ -183,39 +182,16 @@ def refusals(task: Task, rng: random.Random) -> Refusals:
 
 
 def refused_beside(actions: ActionStream, trying: Refusals, rng: random.Random) -> ActionStream:
-    """Follow another agent, with attempts before, between and after its actions: a third of all.
-
-    The other agent has to pass over what it cannot do on the screen that an attempt led to. If it finishes, it does so
-    after all attempts.
+    """Follow another agent, with attempts before, between and after its actions: a third of all (see `beside`).
 
     Args:
         actions: The other agent.
         trying: Who makes the attempts.
         rng: The source of the random draws.
     """
-    finish = None
     if trying.look is not None:
         trying.see(trying.look, (yield trying.look))
-    action = next(actions, None)
-    while action is not None:
-        if finishes(action):
-            finish = action
-            break
-        yield from _some(trying, rng)
-        try:
-            try:
-                observation = yield action
-            except NotOnScreen as error:
-                action = actions.throw(error)
-            else:
-                trying.see(action, observation)
-                action = actions.send(observation)
-        except (StopIteration, NotOnScreen):
-            break
-    actions.close()
-    yield from _some(trying, rng)
-    if finish is not None:
-        yield finish
+    yield from beside(actions, trying, lambda: _some(trying, rng), lambda: _some(trying, rng))
 
 
 def _some(trying: Refusals, rng: random.Random) -> ActionStream:
