@@ -40,7 +40,7 @@ def check(
     """
     from agentworld_gym.agents.progress import Meter, TerminalProgress
     from agentworld_gym.envs.options import EnvOptions
-    from agentworld_gym.evaluation.live_check import FORKS, STAGES, check_live, page_of
+    from agentworld_gym.evaluation.live_check import check_live, page_of
 
     spec = spec_of_system(config, domain)
     if out is not None:
@@ -48,8 +48,8 @@ def check(
     meter = Meter()
     with TerminalProgress("checking", meter, stderr()) as view:
 
-        def follow(stage: str, done: int) -> None:
-            meter.share = (episodes * STAGES.index(stage) + done) / (episodes * (len(STAGES) - 1) + FORKS)
+        def follow(stage: str, done: int, share: float) -> None:
+            meter.share = share
             meter.place = f"{stage}, {counted(done, 'episode')} done"
             view.show()
 

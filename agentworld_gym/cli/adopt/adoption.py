@@ -32,7 +32,7 @@ from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
-from agentworld_gym.evaluation.live_check import FORKS, STAGES, LiveReport, check_live
+from agentworld_gym.evaluation.live_check import LiveReport, check_live
 from agentworld_gym.evaluation.report import write_page
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.kit.live import LiveSource
@@ -221,16 +221,15 @@ def _checked(adoption: Adoption, told: Followed) -> LiveReport:
     path = adoption.out / "check.json"
     if path.exists():
         return validated(LiveReport, orjson.loads(path.read_bytes()), path)
-    total = EPISODES * (len(STAGES) - 1) + FORKS
-    tally = told.begin("checking", "episodes", total)
+    tally = told.begin("checking", "percent", 100)
 
-    def follow(stage: str, done: int) -> None:
+    def follow(stage: str, done: int, share: float) -> None:
         tally.note = stage
-        tally.reached(EPISODES * STAGES.index(stage) + done, 0, {})
+        tally.reached(int(100 * share), 0, {})
 
     options = EnvOptions(spec=adoption.source, world=f"live:{adoption.config}")
     report = check_live(options, EPISODES, SEED, follow)
-    tally.reached(total, 0, {})
+    tally.reached(100, 0, {})
     if sum(report.failures.values()) > report.actions // 10:
         raise AgentWorldError(f"{adoption.config}: {report.verdict}")
     learned = {EXTENDS: str(adoption.config.resolve()), **report.learned(LiveSource.of(adoption.config).data)}

@@ -37,8 +37,9 @@ FORKS = 3
 STAGES = ("exploring", "again", "load", "forks")
 """The stages of a check. The first three play every episode."""
 
-OnProgress = Callable[[str, int], None]
-"""A function that is called with the name of a stage and the number of its episodes that are over."""
+OnProgress = Callable[[str, int, float], None]
+"""A function that is called with the name of a stage, the number of its episodes that are over, and the share of all
+episodes of the check that are over."""
 
 
 @dataclass
@@ -89,7 +90,7 @@ def check_live(
     try:
         if not isinstance(runner.world, LiveWorld):
             raise SpecError("options", "world", options.world, "a live world, such as live:my.yaml")
-        return _Check(runner, runner.world, episodes, seed, on_progress or (lambda stage, done: None)).report()
+        return _Check(runner, runner.world, episodes, seed, on_progress or (lambda stage, done, share: None)).report()
     finally:
         runner.close()
 
@@ -100,7 +101,7 @@ class _Check:
     def __init__(
         self, runner: EpisodeRunner, world: LiveWorld, episodes: int, seed: int, on_progress: OnProgress
     ) -> None:
-        self._runner, self._world, self._episodes, self._seed, self._tell = runner, world, episodes, seed, on_progress
+        self._runner, self._world, self._episodes, self._seed, self._follow = runner, world, episodes, seed, on_progress
         self._memory: list[float] = []
         self._fork_seconds: list[float] = []
         self._forks = "refused"
@@ -159,6 +160,11 @@ class _Check:
             coverage=met,
             read_only=sum("read-only file system" in text.lower() for play in first for text in play.shown[1:]),
         )
+
+    def _tell(self, stage: str, done: int) -> None:
+        """Tell that episodes of a stage are over."""
+        before = self._episodes * STAGES.index(stage)
+        self._follow(stage, done, (before + done) / (self._episodes * (len(STAGES) - 1) + FORKS))
 
     def _told(self, stage: str, plays: Sequence[Play]) -> Any:
         for done, play in enumerate(plays):
