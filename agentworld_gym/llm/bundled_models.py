@@ -14,6 +14,7 @@ from pydantic import Field, field_validator, model_validator
 
 from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
+from agentworld_gym.core.contracts.verdict import Told
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, SamplingSpec
 from agentworld_gym.llm.training_coverage import Seen, Unseen
 
@@ -51,6 +52,9 @@ class BundledModel(Strict):
 
     seen: Seen = Seen()
     """What the training data of the model held."""
+
+    pays: Told | None = None
+    """What it writes behind an observation, in a line: rewards and ends, or success too; None where it writes none."""
 
     sampling: Mapping[str, Any] = Field(default_factory=dict)
     """How the model samples: the fields of `agentworld_gym.core.domain.spec.SamplingSpec` that differ from those of the

@@ -50,8 +50,8 @@ class DreamedWorld(LanguageWorld):
 
     A model answers the actions. Where a check runs code, the actions are done again in the world itself first: such a
     check tests what the actions do, whatever the model answered to them. Where the world pays for steps and ends its
-    episodes itself, no answer of a model tells that: each action is done in the world itself as well, whose rewards and
-    ends are those of the dream.
+    episodes itself, a model that learned to write that does (`LanguageWorld.pays`). No other one tells it: then each
+    action is done in the world itself as well, whose rewards and ends are those of the dream.
 
     Args:
         truth: The world itself, which is closed with this one.
@@ -90,7 +90,7 @@ class DreamedWorld(LanguageWorld):
             raise WorldNotConfigured(f"world={handle!r}: behind the plus stands {expected}")
         retrieval = beside(world.retrieval)
         parts = (world.spec, world.prompts, world.generator, world.sampling, retrieval, world.guard)
-        return cls(*parts, unseen=world.unseen, checks=world.checks, truth=truth, told=told)
+        return cls(*parts, unseen=world.unseen, checks=world.checks, pays=world.pays, truth=truth, told=told)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -118,7 +118,9 @@ class DreamedWorld(LanguageWorld):
 
     def _asking(self, session: LanguageSession, turn: Turn) -> Work[tuple[Observation | Failure, int]]:
         observed, reasks = yield from super()._asking(session, turn)
-        if isinstance(observed, Failure) or session.acted is not None:  # Nobody is paid for the probe of a check.
+        if isinstance(observed, Failure) or self.pays is not None:
+            return observed, reasks
+        if session.acted is not None:  # Nobody is paid for the probe of a check.
             return observed, reasks
         if not isinstance(self.truth, Paying) or not self.truth.pays(session.task):
             return observed, reasks

@@ -106,6 +106,7 @@ class Guard:
         return replace(
             dreamt,
             text=answer.text,
+            verdict=answer.verdict or dreamt.verdict,
             state=twin.session.visible_state if session.states else None,
             source=AnswerSource.GROUNDED,
         )

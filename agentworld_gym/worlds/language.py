@@ -22,6 +22,7 @@ from agentworld_gym.core.contracts import (
     Observation,
     Usage,
 )
+from agentworld_gym.core.contracts.verdict import Told, Verdict, without_verdict
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
@@ -70,6 +71,8 @@ class LanguageWorld:
         checks: What is checked of answers without a model; None takes them as they are.
         unseen: What the training data of the model did not hold: an action that names such a thing is a failure, and
             the model is not asked. None where this is not known.
+        pays: What the model writes behind an observation of a world that pays for steps and ends its episodes itself:
+            rewards and ends, or success too. None where it writes none of these.
     """
 
     spec: DomainSpec
@@ -81,10 +84,11 @@ class LanguageWorld:
     grounded: GroundedWorld | None = None
     unseen: Unseen | None = None
     checks: Checks | None = None
+    pays: Told | None = None
     fingerprint: Fingerprint = field(init=False)
 
     def __post_init__(self) -> None:
-        self._form = form_of(self.spec, self.prompts)
+        self._form = form_of(self.spec, self.prompts, self.pays)
         constrains = isinstance(self.generator, ConstrainingGenerator) and self.generator.constrains
         self._constrained = constrains and self.prompts.form == "state" and not self.sampling.thinking
         self.fingerprint = Fingerprint(self._parts())
@@ -110,6 +114,8 @@ class LanguageWorld:
             parts["guard"] = Part(self.guard.digest, True)
         if self.checks is not None:
             parts["checks"] = Part(self.checks.digest, True)
+        if self.pays is not None:
+            parts["pays"] = Part(self.pays, True)
         if self.grounded is not None:
             parts["outcomes"] = Part(self.grounded.fingerprint.digest, True)
         return parts | {name: Part(value, checked) for name, (value, checked) in self.generator.describe().items()}
@@ -260,6 +266,7 @@ class LanguageWorld:
         meant = parse_completion(answer.text)
         if meant is None:
             return Failure(FailureKind.EMPTY, "the completion holds no observation", retryable=True)
+        meant, verdict = (meant, None) if self.pays is None else without_verdict(meant, self.pays)
         try:
             text, state = self._form.read(session, turn, meant)
         except AnswerError as error:
@@ -277,6 +284,7 @@ class LanguageWorld:
             answer.logprob,
             state,
             refused=answer.refused,
+            verdict=verdict,
         )
 
     def collateral(self, sessions: Sequence[LanguageSession]) -> list[tuple[str, ...] | Failure | None]:
@@ -295,7 +303,9 @@ class LanguageWorld:
         """Append an answer that is known already, as from a recording, as if the generator had given it."""
         self._form.append(session, self._form.turn(session, action), observed)
 
-    def correct(self, session: LanguageSession, text: str, state: str | None = None) -> None:
+    def correct(
+        self, session: LanguageSession, text: str, state: str | None = None, verdict: Verdict | None = None
+    ) -> None:
         """Replace the last observation by the true one, so that the next turn builds on it (teacher forcing).
 
         Forks that were made before keep what they had. After a failed step there is nothing to correct: `accept` the
@@ -305,11 +315,12 @@ class LanguageWorld:
             session: The session.
             text: The true observation.
             state: The true structured state, as JSON; needed where the model writes changes of it.
+            verdict: What the true world said of reward and end, where the model writes that too.
 
         Raises:
             ValueError: The session has no turn yet, or it has no true state although the model writes changes of it.
         """
-        self._form.correct(session, text, state)
+        self._form.correct(session, text, state, verdict)
 
     def messages(self, session: LanguageSession, action: Action) -> list[Message]:
         """Return the chat messages as which an action would be sent."""

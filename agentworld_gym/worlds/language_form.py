@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agentworld_gym.base.errors import ImpossibleState
 from agentworld_gym.core.contracts import Action, AnswerSource, Message, Observation
+from agentworld_gym.core.contracts.verdict import Told, Verdict, with_verdict, without_verdict
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.view import compact
@@ -37,10 +38,10 @@ class Turn(NamedTuple):
     """The turn of the structured state; None where none is predicted."""
 
 
-def form_of(spec: DomainSpec, prompts: Prompts) -> LanguageForm:
-    """Return how a language world with some prompts plays its turns."""
+def form_of(spec: DomainSpec, prompts: Prompts, pays: Told | None = None) -> LanguageForm:
+    """Return how a language world with some prompts plays its turns, whose model may write rewards and ends."""
     codec = prompts.answers
-    return StateForm(spec, prompts, codec) if isinstance(codec, StateAnswers) else LanguageForm(spec, prompts)
+    return StateForm(spec, prompts, codec) if isinstance(codec, StateAnswers) else LanguageForm(spec, prompts, pays)
 
 
 class LanguageForm:
@@ -53,10 +54,11 @@ class LanguageForm:
     Args:
         spec: The domain.
         prompts: The prompts.
+        pays: What the model writes of reward, end and success behind an observation; None where it writes none.
     """
 
-    def __init__(self, spec: DomainSpec, prompts: Prompts) -> None:
-        self.spec, self.prompts = spec, prompts
+    def __init__(self, spec: DomainSpec, prompts: Prompts, pays: Told | None = None) -> None:
+        self.spec, self.prompts, self.pays = spec, prompts, pays
 
     def begin(self, task: Task, seed: int) -> LanguageSession:
         """Begin an episode; the first observation comes from the task or from the view, not from the model."""
@@ -127,14 +129,16 @@ class LanguageForm:
         elif action.error is not None:  # It never reaches the model.
             session.seen.refuse(action, observed.text)
         else:
-            answer = self._remember(session, turn, observed)
+            answer = self._paid(self._remember(session, turn, observed), observed.verdict)
             session.history += [
                 Message(role="user", content=turn.message),
                 Message(role="assistant", content=answer),
             ]
             session.seen.append(action, observed.text)
 
-    def correct(self, session: LanguageSession, text: str, state: str | None = None) -> None:
+    def correct(
+        self, session: LanguageSession, text: str, state: str | None = None, verdict: Verdict | None = None
+    ) -> None:
         """Replace the last observation by the true one; see `LanguageWorld.correct`.
 
         Raises:
@@ -149,7 +153,7 @@ class LanguageForm:
         if action.error is not None:
             session.seen.turns[-1] = action, text
             return
-        answer = self._corrected(session, action, text, state)
+        answer = self._paid(self._corrected(session, action, text, state), verdict)
         session.history[-1] = Message(role="assistant", content=answer)
         session.seen.correct(text)
 
@@ -173,11 +177,18 @@ class LanguageForm:
         """Replace the observation of the last turn in the history by what a look at the screen showed."""
         if session.turn and session.seen.turns[-1][0].error is None:
             done = session.seen.turns[-1][0]
-            session.history[-1] = Message(role="assistant", content=self._corrected(session, done, observed.text, None))
+            answer = self._corrected(session, done, observed.text, None)
+            if self.pays is not None:
+                answer = self._paid(answer, without_verdict(session.history[-1]["content"], self.pays)[1])
+            session.history[-1] = Message(role="assistant", content=answer)
 
     def _corrected(self, session: LanguageSession, action: Action, text: str, state: str | None) -> str:
         """Return the assistant message of the last turn, with the true observation."""
         return self.prompts.past(session.task, session.screen_before, text, action.raw)
+
+    def _paid(self, answer: str, verdict: Verdict | None) -> str:
+        """Return an assistant message with what the world said of the step, where the model writes that."""
+        return answer if self.pays is None else with_verdict(answer, verdict)
 
 
 class StateForm(LanguageForm):

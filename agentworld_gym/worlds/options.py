@@ -15,6 +15,7 @@ from agentworld_gym.base.documents.options import ExpectedValue, Options
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import Generator
+from agentworld_gym.core.contracts.verdict import Told
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, SamplingSpec
 from agentworld_gym.core.engines.catalog import has_engine
@@ -197,6 +198,7 @@ class WorldOptions(LanguageOptions):
         profile: Profile = "full",
         form: Form | None = None,
         unseen: Unseen | None = None,
+        pays: Told | None = None,
         **sampling: Any,
     ) -> LanguageWorld:
         """Return a language world over a generator, with the profile, form and sampling that the world prefers.
@@ -206,6 +208,7 @@ class WorldOptions(LanguageOptions):
             profile: The profile that the world prefers.
             form: The form that it prefers.
             unseen: What the training data of its model did not hold, where that is known.
+            pays: What the model writes of reward, end and success; None where it writes none.
             **sampling: The fields of the spec's sampling that it replaces.
 
         Raises:
@@ -223,6 +226,7 @@ class WorldOptions(LanguageOptions):
             self._grounded_outcomes(prompts),
             unseen,
             self._checks(),
+            pays,
         )
         if self.prompts is None and self.system_prompt is None and "model" in world.fingerprint.parts:
             _advise(world.fingerprint.parts["model"].value)

@@ -151,7 +151,7 @@ def _language(handle: str, options: WorldOptions) -> World[Any]:
         return options.language(options.open_generator(handle))
     # The forms of a card are about the prompts that it names.
     form = card.form(options.spec) if options.profile in (None, card.profile) else None
-    return options.language(options.open_generator(handle), card.profile, form, card.unseen, **card.sampling)
+    return options.language(options.open_generator(handle), card.profile, form, card.unseen, card.pays, **card.sampling)
 
 
 def _nearest(handle: str, options: WorldOptions) -> World[Any]:

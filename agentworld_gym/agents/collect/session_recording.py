@@ -8,6 +8,7 @@ from typing import Any
 from agentworld_gym.agents.collect.acting import Acting
 from agentworld_gym.agents.policies.exploring.refusals import Attempt
 from agentworld_gym.core.contracts import Action, ActionKind, Failure
+from agentworld_gym.core.contracts.verdict import Verdict, with_verdict
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import Machine, Multilingual, Scalar, Span
 from agentworld_gym.core.flow import Work
@@ -45,6 +46,7 @@ class SessionRecording:
         self.spans: list[tuple[ContentSpan, ...]] = []
         self.changes: list[tuple[StateChange, ...]] = []
         self.attempts: list[str] = []
+        self.verdicts: list[Verdict | None] = []
         self.finish: str | None = None
         self.probes = 0
         self.failure: str | None = None
@@ -117,6 +119,7 @@ class SessionRecording:
             "changes": self.changes,
             "fields_changed": tuple(map(len, self.changes)),
             "attempts": self.attempts if any(self.attempts) else (),
+            "verdicts": [(one or Verdict()).line for one in self.verdicts] if any(self.verdicts) else (),
             "finish": self.finish,
             "probes": self.probes,
             "success": self.success,
@@ -157,7 +160,10 @@ class SessionRecording:
             return
         turn, screen = self.history.next_turn, self.history.screen
         self.prompts.append(self._prompts.turn(self._task, turn, action, screen))
-        self.responses.append(self._prompts.past(self._task, screen, observation, action=action.raw))
+        verdict: Verdict | None = getattr(self._machine, "verdict", None) if action.error is None else None
+        told = self._prompts.past(self._task, screen, observation, action=action.raw)
+        self.responses.append(with_verdict(told, verdict) if verdict else told)
+        self.verdicts.append(verdict)
         self.history.append(action.raw, observation)
         self.spans.append(spans)
         self.attempts.append(attempt)
@@ -172,7 +178,7 @@ class SessionRecording:
             return
         action, _ = self.history.turns[-1]
         response = self._prompts.past(self._task, self.history.screen_before, observation, action=action)
-        self.responses[-1] = response
+        self.responses[-1] = with_verdict(response, self.verdicts[-1]) if self.verdicts[-1] else response
         self.spans[-1] = spans
         self.changes[-1] = changes_between(self._before, after)
         self._state = after

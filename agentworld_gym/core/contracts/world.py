@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from agentworld_gym.core.contracts.observation import Failure, Observation
+from agentworld_gym.core.contracts.verdict import Verdict
 
 if TYPE_CHECKING:
     from agentworld_gym.base.fingerprint import Fingerprint
@@ -129,8 +130,9 @@ class Teachable(Protocol[S_contra]):
         """Enter an action with an answer that is known already, as if the world had given it."""
         ...
 
-    def correct(self, session: S_contra, text: str, state: str | None = None) -> None:
-        """Replace the last observation by the true one, so that the next turn builds on it."""
+    def correct(self, session: S_contra, text: str, state: str | None = None, verdict: Verdict | None = None) -> None:
+        """Replace the last observation, and what the world said of the step, by the true ones, so that the next turn
+        builds on them."""
         ...
 
 

@@ -276,11 +276,11 @@ def _examples(walked: Replay, cases: Sequence[ReplayCase]) -> Iterator[Example]:
     """Yield the first wrong step of each session."""
     for number, places in groupby(sorted(walked.wrong), key=lambda place: place[0]):
         place = next(places)
-        row, turn = cases[number].row, place[1]
+        case, turn = cases[number], place[1]
         yield Example(
-            session=row.id,
+            session=case.row.id,
             turn=turn + 1,
-            action=excerpt(row.actions[turn]),
-            truth=excerpt(row.observations[turn]),
+            action=excerpt(case.row.actions[turn]),
+            truth=excerpt(case.told(turn)),
             predicted=excerpt(walked.wrong[place]),
         )

@@ -23,7 +23,7 @@ from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.elsewhere import Elsewhere
 from agentworld_gym.base.process.interrupts import remembered_interrupt
-from agentworld_gym.core.contracts import Teachable
+from agentworld_gym.core.contracts import Observation, Teachable
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
@@ -383,8 +383,8 @@ def _baselines(findings: Findings) -> Iterator[tuple[str, list[MatchResult]]]:
     """Yield what the baselines answer to each step that the world was asked for; no answer is an empty one."""
     cases = findings.cases
     asked = [(number, turn) for number, case in enumerate(cases) for turn, one in enumerate(case.asked) if one]
-    yield "copy", [cases[number].compare(turn, cases[number].shown_before(turn)) for number, turn in asked]
+    yield "copy", [cases[number].compare(turn, Observation(cases[number].shown_before(turn))) for number, turn in asked]
     table = findings.nearest and (findings.nearest.taught or findings.nearest.free)
     if table:
         said = {(step.case, step.turn): step.match for step in table.steps}
-        yield "nearest", [said.get(place) or cases[place[0]].compare(place[1], "") for place in asked]
+        yield "nearest", [said.get(place) or cases[place[0]].compare(place[1], Observation("")) for place in asked]

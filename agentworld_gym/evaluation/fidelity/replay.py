@@ -14,6 +14,7 @@ from typing import Any
 from agentworld_gym.base.errors import AnswerError
 from agentworld_gym.core.checks.probes import ProbeRun, probing
 from agentworld_gym.core.contracts import Failure, Observation, Teachable, Usage
+from agentworld_gym.core.contracts.verdict import with_verdict
 from agentworld_gym.core.flow import Flow, Work, answering_of
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import probability
@@ -228,7 +229,7 @@ class _CaseReplay:
             self._into.usage += answer.spent
             if self._taught:
                 assert teachable is not None
-                teachable.accept(session, action, Observation(truth, state=state))
+                teachable.accept(session, action, Observation(truth, state=state, verdict=case.verdict(turn)))
             else:
                 self._lose(None, turn + 1)
                 shown = None
@@ -236,7 +237,7 @@ class _CaseReplay:
             if action.error is None:
                 self._keep(turn, answer, accepted)
                 if self._taught and teachable is not None:
-                    teachable.correct(session, truth, state)
+                    teachable.correct(session, truth, state, case.verdict(turn))
             shown = truth if self._taught else answer.text
         if self._taught and teachable is not None and turn in case.looked and self._states is not None:
             teachable.accept(session, LOOK, Observation(truth, state=self._states.seen[turn]))
@@ -271,7 +272,7 @@ class _CaseReplay:
 
     def _keep(self, turn: int, answer: Observation, accepted: bool | None) -> None:
         """Keep an answer and how it compares with the truth."""
-        compared = self._case.compare(turn, answer.text)
+        compared = self._case.compare(turn, answer)
         sure, each = probability(answer, "sequence"), probability(answer, "token")
         step = ReplayedStep(
             self.place,
@@ -286,7 +287,8 @@ class _CaseReplay:
         self._into.add(step)
         self._into.usage += answer.spent
         if not compared.deterministic:
-            self._into.wrong[self.place, turn] = answer.text
+            said = answer.text if answer.verdict is None else with_verdict(answer.text, answer.verdict)
+            self._into.wrong[self.place, turn] = said
 
     def _lose(self, failure: Failure | None, turn: int) -> None:
         """Count the steps that a failure leaves unplayed."""

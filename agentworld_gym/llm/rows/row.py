@@ -22,6 +22,9 @@ from agentworld_gym.core.registration import find_by_official_name, find_domain
 FORMAT = 1
 """The version of the row format; it rises when a key changes its meaning."""
 
+BY_TURN = ("actions", "observations", "spans", "changes", "fields_changed", "verdicts", "attempts")
+"""The keys that have one entry for each turn, or none."""
+
 Count = Annotated[int, Field(ge=0)]
 
 
@@ -191,6 +194,10 @@ class Row(Strict):
     fields_changed: tuple[Count, ...] = ()
     """How many fields each turn changed."""
 
+    verdicts: tuple[str, ...] = ()
+    """What the world said of the reward and the end after each turn, as a line (`core.contracts.verdict`), with which
+    the assistant message of the turn ends; empty where the world pays nothing and ends no episodes."""
+
     attempts: tuple[str, ...] = ()
     """The kind of each turn's action where that was an attempt, something that cannot be done or changes nothing; empty
     texts elsewhere. Without any attempt there are none."""
@@ -236,7 +243,7 @@ class Row(Strict):
             raise ValueError(f"one of: {', '.join(known)}" if known else f"no dialect: the domain {domain} has none")
         return dialect or next(iter(known), "")
 
-    @field_validator("actions", "observations", "spans", "changes", "fields_changed", "attempts")
+    @field_validator(*BY_TURN)
     @classmethod
     def _all_turns_or_none(cls, value: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
         if value and len(value) != info.data.get("turn_idx", len(value)):
@@ -294,10 +301,7 @@ class Row(Strict):
             raise IndexError(f"row {self.id} has the turns 1 to {self.turn_idx}, not {turn}")
         if turn == self.turn_idx:
             return self
-        cut = {
-            key: getattr(self, key)[:turn]
-            for key in ("response", "actions", "observations", "spans", "changes", "fields_changed", "attempts")
-        }
+        cut = {key: getattr(self, key)[:turn] for key in ("response", *BY_TURN)}
         last = self.prompt[turn - 1]
         prompts = (*self.prompt[: turn - 1], last + self.closing)
         return self.model_copy(update={**cut, "prompt": prompts, "current_prompt": last, "turn_idx": turn})

@@ -10,12 +10,14 @@ from typing import Any
 import yaml
 
 from agentworld_gym.base.documents.atomic_files import write_atomically
+from agentworld_gym.core.contracts.verdict import Told
 from agentworld_gym.core.domain.spec import Form, Profile, SamplingSpec, load_spec
 from agentworld_gym.core.engines.catalog import has_view
 from agentworld_gym.core.registration import all_domains, find_domain
 from agentworld_gym.llm.bundled_models import CARD, carded_model
 from agentworld_gym.llm.generators.pretrained.catalog import model_source
 from agentworld_gym.llm.rows.rerendering import is_of, prompts_for
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.data.data_files import holds_samples
 from agentworld_gym.recipe.data.preparation import Preparation
@@ -27,7 +29,8 @@ SAMPLING = {"temperature": 0.0, "thinking": False, "max_tokens": 2048}
 def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Preparation) -> dict[str, Any] | None:
     """Return what a model that was trained from scratch knows: its domains, and the prompts and forms that it read.
 
-    The first session of each domain decides. Reading stops where no further session can change the card.
+    The first session of each domain decides. Reading stops where no further session can change the card: sessions of a
+    world that pays are all read for whether it tells success.
 
     Args:
         files: The files to learn from. Those of samples are passed over, as samples do not name their prompts.
@@ -39,9 +42,11 @@ def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Prepa
         the profile of their prompts.
     """
     found: dict[str, tuple[Profile, Form]] = {}
+    pays: Told | None = None
     wanted = len({name.partition(":")[0] for name in domains} or all_domains())
     recorded = (path for path in files if not holds_samples(path))
     for row in chain.from_iterable(map(read_rows, recorded)):
+        pays = _more(pays, row)
         if row.domain in found or (domains and not is_of(row, domains)):
             continue
         if find_domain(row.domain) is not None:
@@ -51,12 +56,20 @@ def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Prepa
             found[row.domain] = row.profile, row.form or "full"
         if len({profile for profile, _ in found.values()}) > 1:
             return None
-        if len(found) == wanted:
+        if len(found) == wanted and not row.verdicts:
             break
     if not found:
         return None
     profile = next(iter(found.values()))[0]
-    return _card(profile, {domain: form for domain, (_, form) in found.items()})
+    card = _card(profile, {domain: form for domain, (_, form) in found.items()})
+    return {**card, "pays": pays} if pays else card
+
+
+def _more(pays: Told | None, row: Row) -> Told | None:
+    """Return what a model learned to write of rewards and ends, with a further session."""
+    if any("; success" in line or "; failure" in line for line in row.verdicts):
+        return "success"
+    return pays or ("reward" if row.verdicts else None)
 
 
 def stated_card(domains: Sequence[str], profile: Profile | None, form: Form | None) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from typer.testing import CliRunner
 from worlds import dream, predicted
 
 from agentworld_gym import SpecError, WorldNotConfigured
-from agentworld_gym.agents.collect.config import CollectConfig
+from agentworld_gym.agents.collect.config import CollectConfig, SmallModelSessions
 from agentworld_gym.agents.collect.recorder import Recorder
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.cli.app import app
-from agentworld_gym.core.contracts import Completion
+from agentworld_gym.core.contracts import ChatRequest, Completion
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import split_seed
 from agentworld_gym.envs.env import AgentWorldEnv
@@ -34,6 +35,11 @@ from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
 from agentworld_gym.evaluation.live_check import check_live
 from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
 from agentworld_gym.kit.live.process_watch import family_of
+from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.llm.rows.row_reading import read_rows
+from agentworld_gym.recipe.data.preparation import Preparation
+from agentworld_gym.recipe.training.world_card import world_card
+from agentworld_gym.worlds import LanguageWorld, WorldOptions, register_world
 
 HELPERS = Path(__file__).parents[3] / "helpers"
 CORRIDOR: dict[str, Any] = {"env": "python:live_environment:make", "path": [str(HELPERS)], "ahead": 0}
@@ -92,6 +98,60 @@ def test_a_dream_pays_and_ends_as_the_environment_does_in_which_its_actions_are_
         env.reset(seed=2)
         _, reward, terminated, _, info = env.step("fall")
         assert (reward, terminated, info["success"]) == (-1.0, True, False)
+
+
+def test_a_model_that_learned_to_pay_pays_and_ends_a_dream_and_the_environment_does_no_step() -> None:
+    def answer(request: ChatRequest) -> str:
+        taken = "take lamp" in request.messages[-1]["content"]
+        return predicted("You have the lamp.\n[reward 1; over; success]" if taken else "A hall.")
+
+    register_world("payer", lambda options: options.language(ScriptedGenerator(answer), pays="success"))
+    with opened(world="payer") as env:
+        assert env.step("east")[:3] == ("A hall.", 0.0, False)
+        text, reward, terminated, _, info = env.step("take lamp")
+        assert (text, reward, terminated, info["success"]) == ("You have the lamp.", 1.0, True, True)
+        assert info["reward_parts"]["environment"] == 1.0
+        assert env.episode.session.twin is None
+        env.reset(seed=2)
+        env.step("east")
+        info = env.step("finish")[4]
+        assert info["success"] is False
+
+
+def test_sessions_hold_what_was_paid_and_a_world_is_right_that_says_so_too(tmp_path: Path) -> None:
+    file = tmp_path / "corridor.yaml"
+    file.write_text(yaml.safe_dump({"domain": "custom", **CORRIDOR}))
+    sessions = tmp_path / "sessions.jsonl"
+    config = SmallModelSessions(world=f"live:{file}", policies={"explore": 1.0})
+    collect([load_spec(ENVIRONMENT_SPEC)], sessions, 12, 0, config, "test")
+    rows = list(read_rows(sessions))
+    paid = [row for row in rows if any(line not in ("", "[reward 0]") for line in row.verdicts)]
+    assert paid
+    assert paid[0].response[-1].endswith(f"\n{paid[0].verdicts[-1]}")
+    assert "[reward" not in paid[0].observations[-1]
+    card = world_card([sessions], [], Preparation())
+    assert card is not None and card["pays"] == "success"
+    told = {
+        tuple(m["content"] for m in row.at(n).request()): row.response[n - 1]
+        for row in rows
+        for n in range(1, row.turn_idx + 1)
+    }
+
+    def exact(said: Callable[[str], str]) -> float:
+        def answer(request: ChatRequest) -> str:
+            return said(told[tuple(message["content"] for message in request.messages)])
+
+        def world(options: WorldOptions) -> LanguageWorld:
+            return options.language(ScriptedGenerator(answer), "compact", pays="success", thinking=False)
+
+        register_world("parrot", world)
+        options = EnvOptions(spec=ENVIRONMENT_SPEC, live=str(file), world="parrot")
+        found, _ = measure(options, FidelityPlan(rows, free=False))
+        assert found.taught is not None and found.taught.measures is not None
+        return found.taught.measures.exact.share
+
+    assert exact(lambda text: text) == 1.0
+    assert exact(lambda text: text.replace("[reward 1; over; success]", "[reward 1]")) < 1.0
 
 
 def test_a_dream_whose_environment_breaks_fails_and_pays_nothing() -> None:
