@@ -36,6 +36,15 @@ class OpensBySeed(Protocol):
 
 
 @runtime_checkable
+class Telling(Protocol):
+    """A world of whose tasks a language world is told less than they hold."""
+
+    def told(self, task: Task) -> Task:
+        """Return a task as a language world is told of it."""
+        ...
+
+
+@runtime_checkable
 class Paying(Protocol):
     """A world whose own episodes may pay for steps and end themselves."""
 
@@ -109,6 +118,8 @@ class DreamedWorld(LanguageWorld):
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[LanguageSession | Failure]:
         """Begin one session a task; where the seed decides what is shown first, the world itself shows it."""
+        if isinstance(self.truth, Telling):
+            tasks = [self.truth.told(task) for task in tasks]
         if not isinstance(self.truth, OpensBySeed):
             return super().begin(tasks, seeds)
         opened = self.truth.opened(tasks, seeds)

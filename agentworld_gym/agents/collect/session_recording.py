@@ -17,6 +17,7 @@ from agentworld_gym.core.screens.sight import Sight, folds
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.rows.row import ContentSpan, StateChange, changes_between
+from agentworld_gym.worlds.dreamed import Telling
 
 
 class SessionRecording:
@@ -34,6 +35,7 @@ class SessionRecording:
 
     def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task, seed: int | None = None) -> None:
         self._runner, self._prompts, self._task = runner, prompts, task
+        self._told = runner.world.told(task) if isinstance(runner.world, Telling) else task
         ((self._episode, _, _),) = runner.start([(task.seed or 0) if seed is None else seed], {"task": task})
         self.history = ScreenHistory[str](task.domain, self._episode.session.observation)
         try:
@@ -105,7 +107,7 @@ class SessionRecording:
         last = self.prompts[-1]
         return {
             "instruction": self._task.instruction,
-            "system_str": self._prompts.system(self._task, self._task.controls),
+            "system_str": self._prompts.system(self._told, self._task.controls),
             "prompt": (*self.prompts[:-1], last + self._prompts.closing),
             "response": self.responses,
             "current_prompt": last,
@@ -159,9 +161,9 @@ class SessionRecording:
             self._fold(observation, spans, after)
             return
         turn, screen = self.history.next_turn, self.history.screen
-        self.prompts.append(self._prompts.turn(self._task, turn, action, screen))
+        self.prompts.append(self._prompts.turn(self._told, turn, action, screen))
         verdict: Verdict | None = getattr(self._machine, "verdict", None) if action.error is None else None
-        told = self._prompts.past(self._task, screen, observation, action=action.raw)
+        told = self._prompts.past(self._told, screen, observation, action=action.raw)
         self.responses.append(with_verdict(told, verdict) if verdict else told)
         self.verdicts.append(verdict)
         self.history.append(action.raw, observation)
@@ -177,7 +179,7 @@ class SessionRecording:
             self._state = self.initial_state = after
             return
         action, _ = self.history.turns[-1]
-        response = self._prompts.past(self._task, self.history.screen_before, observation, action=action)
+        response = self._prompts.past(self._told, self.history.screen_before, observation, action=action)
         self.responses[-1] = with_verdict(response, self.verdicts[-1]) if self.verdicts[-1] else response
         self.spans[-1] = spans
         self.changes[-1] = changes_between(self._before, after)

@@ -232,7 +232,13 @@ def _checked(adoption: Adoption, told: Followed) -> LiveReport:
     tally.reached(100, 0, {})
     if sum(report.failures.values()) > report.actions // 10:
         raise AgentWorldError(f"{adoption.config}: {report.verdict}")
-    learned = {EXTENDS: str(adoption.config.resolve()), **report.learned(LiveSource.of(adoption.config).data)}
+    known = LiveSource.of(adoption.config).data
+    # All sessions begin with the same files: the model learns them by heart, and its short context need not hold them.
+    learned = {
+        EXTENDS: str(adoption.config.resolve()),
+        "told_chars": known.get("told_chars", 0),
+        **report.learned(known),
+    }
     write_atomically(adoption.world / ADOPTED, yaml.safe_dump(learned, sort_keys=False, allow_unicode=True))
     write_atomically(path, report.model_dump_json(indent=1) + "\n")
     told.say(report.verdict)

@@ -116,6 +116,10 @@ class LiveConfig(Strict):
     ahead: int = Field(default=1, ge=0)
     """How many sessions are started ahead and wait for an episode."""
 
+    told_chars: int = Field(default=60_000, ge=0)
+    """How many characters of the files that all sessions begin with stand in the system message of a language world. A
+    model that is trained on the system needs none: it learns them by heart."""
+
     masks: tuple[Regex, ...] = ()
     """Patterns of what varies between two equal episodes, such as times and process ids; where one has a group, that
     group varies. `agentworld live check` learns them. Such pieces are metadata, which nobody has to foresee."""

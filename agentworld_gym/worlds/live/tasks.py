@@ -106,6 +106,23 @@ class LiveTasks:
         """Leave out the tasks that only a judge can decide: there is none."""
         self._judged = False
 
+    def told(self, task: Task) -> Task:
+        """Return a task as a language world is told of it.
+
+        Of the files that the system brings itself it has so many characters as the key `told_chars` says.
+        """
+        engine = self._engines.of(task)
+        brought = dict(engine.about().task.get("state", {}).get("files") or {})
+        left, told = engine.config.told_chars, dict[str, Any]()
+        for path, text in dict(task.state.get("files") or {}).items():
+            own = brought.get(path) != text
+            left -= 0 if own else len(path) + len(text)
+            if own or left >= 0:
+                told[path] = text
+        if told == task.state.get("files", {}):
+            return task
+        return task.model_copy(update={"state": {**task.state, "files": told}})
+
     def complete(self, task: Task, folder: Path | None = None) -> Task:
         """Return a task with what it leaves out.
 

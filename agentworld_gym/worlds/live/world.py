@@ -74,6 +74,10 @@ class LiveWorld(GroundedWorld):
         usual = self.engines.usual
         return {} if usual is None else dict(usual.about().parts)
 
+    def told(self, task: Task) -> Task:
+        """Return a task as a language world is told of it: without the files that are too much for a prompt."""
+        return self.tasks.told(task)
+
     def pays(self, task: Task) -> bool:
         """Return whether the system of a task pays for steps and ends its episodes itself."""
         return self.engines.of(task).pays

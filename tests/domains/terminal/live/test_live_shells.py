@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from live_shells import needs_sandbox
-from worlds import make
+from worlds import dream, make, predicted
 
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.engines import EngineError, SystemLost
@@ -217,6 +217,23 @@ def test_a_task_has_files_a_setup_and_checks(folder: Path) -> None:
         env.reset(seed=0)
         env.step(line)
         assert env.step("finish")[4]["success"] is solved
+    env.close()
+
+
+def test_a_language_world_is_told_as_much_of_the_files_as_the_key_says(folder: Path) -> None:
+    dream("parrot", lambda request: predicted("$ "))
+    task = {"id": "own", "instruction": "Look.", "state": {"files": {"in/b.txt": "of the task"}}, "success": []}
+    systems = {}
+    for most in (0, 60_000):
+        env = make(world="parrot", live={"folder": str(folder), "told_chars": most, "ahead": 0})
+        env.reset(seed=0)
+        systems[most] = env.unwrapped.episode.session.system
+        assert "one\ntwo\n" in env.unwrapped.task.state["files"].values()
+        env.close()
+    assert "one\ntwo" in systems[60_000] and "one\ntwo" not in systems[0]
+    env = make(world="parrot", live={"folder": str(folder), "tasks": [task], "told_chars": 0, "ahead": 0})
+    env.reset(seed=0)
+    assert "of the task" in env.unwrapped.episode.session.system
     env.close()
 
 
