@@ -222,7 +222,12 @@ def test_a_task_has_files_a_setup_and_checks(folder: Path) -> None:
 
 def test_a_language_world_is_told_as_much_of_the_files_as_the_key_says(folder: Path) -> None:
     dream("parrot", lambda request: predicted("$ "))
-    task = {"id": "own", "instruction": "Look.", "state": {"files": {"in/b.txt": "of the task"}}, "success": []}
+    task = {
+        "id": "own",
+        "instruction": "Look.",
+        "state": {"files": {"in/b.txt": "of the task"}},
+        "success": [{"run": "true"}],
+    }
     systems = {}
     for most in (0, 60_000):
         env = make(world="parrot", live={"folder": str(folder), "told_chars": most, "ahead": 0})
