@@ -1,13 +1,16 @@
-"""MaskablePPO on games of TextWorld: through the ids of live worlds, on TextWorld itself, and random choices.
+"""MaskablePPO on games of TextWorld: through the ids of live worlds, in an adopted dream, on TextWorld itself; and
+random choices.
 
-All three see the same vectors and masks, and play the same unseen games. Make games first, each with a seed of its own:
+All see the same vectors and masks, and play the same unseen games. Make games first, each with a seed of its own:
 
     for seed in $(seq 0 30); do tw-make tw-coin_collector --level 5 --seed $seed --output games/coin-$seed.z8; done
     python benchmarks/research/live_textworld.py live "games/*.z8" --steps 4096
+    python benchmarks/research/live_textworld.py dream "games/*.z8" --world runs/coin/world --steps 4096
     python benchmarks/research/live_textworld.py original "games/*.z8" --steps 4096
     python benchmarks/research/live_textworld.py random "games/*.z8"
 
-`original` and `random` import TextWorld; `live` takes the interpreter of another environment with `--python`.
+`original` and `random` import TextWorld; `live` and `dream` take the interpreter of another environment with `--python`.
+`dream` trains in the folder that `agentworld adopt` left of these games, and tests on the games themselves.
 """
 
 from __future__ import annotations
@@ -89,11 +92,12 @@ def played(games: str, split: str, choose: Callable[[Any, Any], Any]) -> float:
 def main() -> None:
     """Train, and print the success on unseen games."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("who", choices=("live", "original", "random"))
+    parser.add_argument("who", choices=("live", "dream", "original", "random"))
     parser.add_argument("games")
     parser.add_argument("--steps", type=int, default=4096)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--python")
+    parser.add_argument("--world", default="live")
     asked = parser.parse_args()
     games, dice = str(Path(asked.games).absolute()), random.Random(asked.seed)
     live = {"env": f"textworld:{games}", "menu": MENU, "python": asked.python, "limits": {"start_seconds": 300}}
@@ -104,8 +108,13 @@ def main() -> None:
             return played(games, split, lambda vector, mask: dice.choice(np.flatnonzero(mask)))
     else:
         env: Any
-        if asked.who == "live":
-            env = make_sb3_env("AgentWorld/Custom-v0", 8, asked.seed, encoder=ENCODER, live=live, max_steps=MAX_STEPS)
+        if asked.who in ("live", "dream"):
+            trained: Any = {
+                "world": asked.world,
+                "max_steps": MAX_STEPS,
+                **({"live": live} if asked.who == "live" else {}),
+            }
+            env = make_sb3_env("AgentWorld/Custom-v0", 8, asked.seed, encoder=ENCODER, **trained)
         else:
             env = DummyVecEnv([lambda seed=seed: Monitor(Original(games, "train", seed)) for seed in range(8)])
         began = time.monotonic()
@@ -114,7 +123,7 @@ def main() -> None:
         env.close()
 
         def success(split: str) -> float:
-            if asked.who == "live":
+            if asked.who in ("live", "dream"):
                 options: Any = {"live": live, "max_steps": MAX_STEPS, "split": split, "encoder": ENCODER}
                 return evaluate_policy(
                     model, "AgentWorld/Custom-v0", range(EPISODES), world="live", deterministic=False, **options
