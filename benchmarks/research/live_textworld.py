@@ -9,7 +9,7 @@ All see the same vectors and masks, and play the same unseen games. Make games f
     python benchmarks/research/live_textworld.py original "games/*.z8" --steps 4096
     python benchmarks/research/live_textworld.py random "games/*.z8"
 
-`original` and `random` import TextWorld; `live` and `dream` take the interpreter of another environment with `--python`.
+`original` and `random` import TextWorld; the others take the interpreter of another environment with `--python`.
 `dream` trains in the folder that `agentworld adopt` left of these games, and tests on the games themselves.
 """
 
