@@ -1,5 +1,7 @@
 """Adopts a live system: checks it, records it, trains a model on the recordings, and measures that model.
 
+Recordings alone are adopted as well, without a check and without a system behind the world.
+
 Every stage leaves its result in the folder of the adoption, and one that is there is not done again. So the same call
 goes on where an earlier one was stopped.
 """
@@ -28,6 +30,7 @@ from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.fingerprint import installed
 from agentworld_gym.cli.adopt.answer_kinds import AnswerKinds
 from agentworld_gym.cli.adopt.summary import AdoptedSystem, page_of
+from agentworld_gym.cli.adopt.traces import take
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.options import EnvOptions
@@ -42,7 +45,7 @@ from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.training.metrics import Metrics
 from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.recipe.training.train_config import PRETRAINED
-from agentworld_gym.worlds.own_tasks import ADOPTED, MODEL
+from agentworld_gym.worlds.own_tasks import ADOPTED, MODEL, RECORDED
 
 SEED = 0
 HELD_OUT = 100
@@ -117,14 +120,20 @@ class Unwatched:
 class Adoption:
     """What to adopt, and where the result goes."""
 
-    config: Path
-    """The configuration of the live system."""
+    config: Path | None
+    """The configuration of the live system; None where there are recordings alone."""
 
     out: Path
     """The folder of the adoption."""
 
     source: str
     """The spec of its environment: a domain, or the path of a spec."""
+
+    traces: tuple[Path, ...] = ()
+    """The recordings, where there is no live system: files of rows, and folders of them."""
+
+    chosen: bool = False
+    """Whether the user chose the domain, so that recordings of others are left out."""
 
     budget: Budget = field(default_factory=Budget)
     """What it may take."""
@@ -157,7 +166,7 @@ class Adoption:
 
 
 def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem:
-    """Adopt a live system.
+    """Adopt a live system, or recordings of one.
 
     Args:
         adoption: What to adopt, and where the result goes.
@@ -181,14 +190,17 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
         must_have_model(base)
         load_tokenizer_of(base)  # A model that cannot be read costs no recordings.
     _ensure_same(adoption)
-    report = _checked(adoption, told)
-    met = _recorded(adoption, report, told)
+    report = None if adoption.config is None else _checked(adoption, adoption.config, told)
+    met = _taken(adoption, told) if report is None else _recorded(adoption, report, told)
     trained = _trained(adoption, told)
     result = _measured(adoption, told)
+    spec = adoption.spec
     found = AdoptedSystem(
         package=installed("agentworld-gym"),
+        system=", ".join(map(str, adoption.traces)) if report is None else report.system,
         world=str(adoption.world),
-        env_id=adoption.spec.env_id,
+        env_id=spec.env_id,
+        dialect=None if spec.speaks_first_dialect else spec.dialect,
         check=report,
         sessions=met.sessions,
         kinds=met.kinds,
@@ -204,7 +216,10 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
 def _ensure_same(adoption: Adoption) -> None:
     """Note what is adopted, and refuse the folder of another adoption."""
     note = adoption.out / "adoption.yaml"
-    asked = {"config": str(adoption.config.resolve()), "spec": adoption.source, "model": adoption.model}
+    config = None if adoption.config is None else str(adoption.config.resolve())
+    asked: dict[str, Any] = {"config": config, "spec": adoption.source, "model": adoption.model}
+    if adoption.traces:
+        asked["traces"] = [str(path.resolve()) for path in adoption.traces]
     if note.exists():
         held = read_yaml(note)
         for key, value in asked.items():
@@ -216,7 +231,7 @@ def _ensure_same(adoption: Adoption) -> None:
     write_atomically(note, yaml.safe_dump(asked, sort_keys=False))
 
 
-def _checked(adoption: Adoption, told: Followed) -> LiveReport:
+def _checked(adoption: Adoption, config: Path, told: Followed) -> LiveReport:
     """Check the system, and write its configuration with what varies into the folder of the world."""
     path = adoption.out / "check.json"
     if path.exists():
@@ -227,15 +242,15 @@ def _checked(adoption: Adoption, told: Followed) -> LiveReport:
         tally.note = stage
         tally.reached(int(100 * share), 0, {})
 
-    options = EnvOptions(spec=adoption.source, world=f"live:{adoption.config}")
+    options = EnvOptions(spec=adoption.source, world=f"live:{config}")
     report = check_live(options, EPISODES, SEED, follow)
     tally.reached(100, 0, {})
     if sum(report.failures.values()) > report.actions // 10:
-        raise AgentWorldError(f"{adoption.config}: {report.verdict}")
-    known = LiveSource.of(adoption.config).data
+        raise AgentWorldError(f"{config}: {report.verdict}")
+    known = LiveSource.of(config).data
     # All sessions begin with the same files: the model learns them by heart, and its short context need not hold them.
     learned = {
-        EXTENDS: str(adoption.config.resolve()),
+        EXTENDS: str(config.resolve()),
         "told_chars": known.get("told_chars", 0),
         **report.learned(known),
     }
@@ -264,13 +279,34 @@ def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerK
     target = min(FIRST, most)
     while True:
         _record(adoption, "train", target, settings, told)
-        met = AnswerKinds.of({"actions": row.actions, "observations": row.observations} for row in read_rows(path))
+        met = _met(path)
         told.say(f"{target:,} sessions: {met.kinds} kinds of answers; {met.unmet:.2%} of further ones would be new")
         if target >= most or met.unmet <= UNMET:
             break
         target = min(most, int(target * GROWTH))
     write_atomically(done, orjson.dumps(asdict(met), option=orjson.OPT_INDENT_2).decode() + "\n")
     return met
+
+
+def _taken(adoption: Adoption, told: Followed) -> AnswerKinds:
+    """Take sessions from recordings, and return what kinds of answers those to learn from show."""
+    path, done = adoption.sessions("train"), adoption.out / "recorded.json"
+    if done.exists():
+        return AnswerKinds(**orjson.loads(done.read_bytes()))
+    tasks = adoption.world / RECORDED
+    most = adoption.budget.sessions
+    taken = take(adoption.traces, adoption.spec, path.parent, tasks, most, HELD_OUT, adoption.chosen)
+    told.say(taken.told)
+    told.say(f"{adoption.budget.minutes:g} minutes to train")
+    met = _met(path)
+    told.say(f"{met.kinds} kinds of answers; {met.unmet:.2%} of further ones would be new")
+    write_atomically(done, orjson.dumps(asdict(met), option=orjson.OPT_INDENT_2).decode() + "\n")
+    return met
+
+
+def _met(path: Path) -> AnswerKinds:
+    """Return what kinds of answers the sessions of a file show."""
+    return AnswerKinds.of({"actions": row.actions, "observations": row.observations} for row in read_rows(path))
 
 
 def _record(adoption: Adoption, split: Split, count: int, settings: CollectConfig, told: Followed) -> None:
@@ -350,7 +386,7 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
         package=installed("agentworld-gym"),
         world=str(adoption.world),
         split="test",
-        source=f"{found.sessions} sessions that were recorded apart",
+        source=f"{found.sessions} sessions that the model never saw",
         domains=(found,),
     )
     result.write(path)

@@ -23,14 +23,20 @@ class AdoptedSystem(EvaluationResult):
     kind: Literal["adopted"] = "adopted"
     """The kind of the result."""
 
+    system: str
+    """What the system says that it is, or the recordings that were taken."""
+
     world: str
     """The folder of the world."""
 
     env_id: str
     """The environment that plays it."""
 
-    check: LiveReport
-    """What the check of the live system found."""
+    dialect: str | None = None
+    """The dialect of the recordings, where that is not the first one of the environment."""
+
+    check: LiveReport | None
+    """What the check of the live system found; None where recordings alone were taken."""
 
     sessions: int
     """How many sessions the model learned from."""
@@ -61,13 +67,15 @@ def page_of(found: AdoptedSystem) -> str:
 
 def _lines(found: AdoptedSystem) -> Iterator[str]:
     measured, check = found.fidelity, found.check
-    yield f"# A world model of {check.system}"
+    yield f"# A world model of {found.system}"
     yield ""
     yield "```python"
-    yield f'env = gym.make("{found.env_id}", world="{found.world}")'
+    spoken = "" if found.dialect is None else f', dialect="{found.dialect}"'
+    yield f'env = gym.make("{found.env_id}", world="{found.world}"{spoken})'
     yield "```"
     yield ""
-    yield f"It learned from {found.sessions:,} sessions of the live system, and was measured on {measured.sessions}"
+    source = "recorded sessions" if check is None else "sessions of the live system"
+    yield f"It learned from {found.sessions:,} {source}, and was measured on {measured.sessions}"
     yield f"others ({measured.steps:,} steps). `fidelity.html` shows all figures, and steps that it got wrong."
     yield ""
     yield "## How right it is"
@@ -79,9 +87,9 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
         told = f"| the nearest answer, a table of {measured.nearest.turns:,} recorded steps |"
         yield f"{told} {_of_run(measured.nearest.taught)} | {_of_run(measured.nearest.free)} |"
     yield ""
-    yield "The share of answers that are exact where the system repeats itself, with its 95 % interval. *True history*:"
-    yield "each step is asked after what the live system showed. *Own history*: after what the world itself answered"
-    yield "before, as an agent meets it."
+    where = "" if check is None else " where the system repeats itself"
+    yield f"The share of answers that are exact{where}, with its 95 % interval. *True history*: each step is asked after"
+    yield "what the system showed. *Own history*: after what the world itself answered before, as an agent meets it."
     run = measured.free or measured.taught
     if run is not None:
         if run.failures:
@@ -104,12 +112,16 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
     yield ""
     yield "## What the system is like"
     yield ""
-    yield f"- {check.verdict}"
-    yield f"- {check.repeats:.1%} of its answers repeat without what varies; forks: {check.forks}."
+    if check is None:
+        yield "- No live system was at hand: whether it repeats itself is not known, and no step can be grounded in it."
+        yield "- Its tasks are those of the recordings, and no check tells whether one is solved."
+    else:
+        yield f"- {check.verdict}"
+        yield f"- {check.repeats:.1%} of its answers repeat without what varies; forks: {check.forks}."
     yield f"- The sessions show {found.kinds} kinds of answers; about {found.unmet:.2%} of further ones would be new."
-    if check.coverage.unmet:
+    if check is not None and check.coverage.unmet:
         yield f"- Nobody called {', '.join(check.coverage.unmet[:12])} in the check: what they do is not known."
-    if check.coverage.refused:
+    if check is not None and check.coverage.refused:
         yield f"- Every call of {', '.join(check.coverage.refused[:12])} was refused in the check."
     if measured.stale:
         yield f"- {measured.stale} of the measured sessions no longer repeat in the live system, and were left out."
@@ -122,12 +134,14 @@ def _guard_of(found: AdoptedSystem) -> Iterator[str]:
         return
     yield "```python"
     yield "language = {"
-    yield f'    "guard": {{"least": {guard.least:g}, "remedy": "ground"}}, "generator": {{"confidence": True}}'
+    remedy = "end" if found.check is None else "ground"
+    yield f'    "guard": {{"least": {guard.least:g}, "remedy": "{remedy}"}}, "generator": {{"confidence": True}}'
     yield "}"
     yield "```"
     yield ""
-    yield f"With these options an answer that the model holds to be less than {guard.least:g} likely is taken from the"
-    yield f"live system: {1 - guard.taken.share:.1%} of the steps. Of the others {guard.wrong.share:.1%} are wrong."
+    done = "ends the episode" if found.check is None else "is taken from the live system"
+    yield f"With these options an answer that the model holds to be less than {guard.least:g} likely {done}:"
+    yield f"{1 - guard.taken.share:.1%} of the steps. Of the others {guard.wrong.share:.1%} are wrong."
 
 
 def _told_of(cells: dict[str, Cell], verdict: str, fits: Any) -> Iterator[str]:
