@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -23,6 +23,7 @@ from pydantic import Field
 
 from agentworld_gym.agents.collect.config import CollectConfig, SmallModelSessions
 from agentworld_gym.agents.collect.recording_file import collect
+from agentworld_gym.agents.policies.registry import opened_policy
 from agentworld_gym.agents.progress import Tally
 from agentworld_gym.base.documents.atomic_files import write_atomically
 from agentworld_gym.base.documents.strict import Positive, Strict, read_yaml, validated
@@ -30,9 +31,9 @@ from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.fingerprint import installed
 from agentworld_gym.cli.adopt.answer_kinds import AnswerKinds
 from agentworld_gym.cli.adopt.summary import AdoptedSystem, page_of
-from agentworld_gym.cli.adopt.traces import take
+from agentworld_gym.cli.adopt.traces import characters_of, take
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
-from agentworld_gym.core.domain.task import Split
+from agentworld_gym.core.domain.task import FREE_PLAY, Split
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
 from agentworld_gym.evaluation.live_check import LiveReport, check_live
@@ -40,6 +41,7 @@ from agentworld_gym.evaluation.report import write_page
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.kit.live import LiveSource
 from agentworld_gym.kit.live.config import EXTENDS
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.training.metrics import Metrics
@@ -62,6 +64,18 @@ EPISODES = 20
 
 FIRST, GROWTH = 200, 1.25
 """How many sessions are recorded before new kinds of answers are counted, and by which factor they grow."""
+
+AGENT_SHARE = 0.3
+"""The share of the recorded sessions that an agent plays, where there is one; an explorer plays the others."""
+
+CHARACTERS = 3.8
+"""How many characters a token of a small model has, as measured on sessions of a tool server."""
+
+PLANS = 100
+"""The most tasks of which plans are drawn for the consistency ratio."""
+
+EXPERTS = frozenset({"expert", "mixed", "blend"})
+"""The policies that play tasks which have an expert."""
 
 UNMET = 0.001
 """The share of answers of kinds not met so far at which recording ends."""
@@ -141,6 +155,10 @@ class Adoption:
     model: str | None = None
     """The model that learns: a folder, or the name of a model that was fetched; None takes a small one from scratch."""
 
+    agent: str | None = None
+    """The handle of an agent that plays `AGENT_SHARE` of the sessions that are recorded; None lets the explorer play
+    them all."""
+
     @cached_property
     def spec(self) -> DomainSpec:
         """The domain.
@@ -189,6 +207,9 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
         base = _configuration(adoption).model
         must_have_model(base)
         load_tokenizer_of(base)  # A model that cannot be read costs no recordings.
+    if adoption.agent is not None:
+        with opened_policy(adoption.agent, adoption.spec):
+            pass
     _ensure_same(adoption)
     report = None if adoption.config is None else _checked(adoption, adoption.config, told)
     met = _taken(adoption, told) if report is None else _recorded(adoption, report, told)
@@ -220,9 +241,12 @@ def _ensure_same(adoption: Adoption) -> None:
     asked: dict[str, Any] = {"config": config, "spec": adoption.source, "model": adoption.model}
     if adoption.traces:
         asked["traces"] = [str(path.resolve()) for path in adoption.traces]
+    if adoption.agent is not None:
+        asked["agent"] = adoption.agent
     if note.exists():
         held = read_yaml(note)
-        for key, value in asked.items():
+        for key in {**asked, **held}:
+            value = asked.get(key)
             if held.get(key) != value:
                 raise SpecError(
                     adoption.out, key, value, f"{held.get(key)!r}, which the folder holds; or another --out"
@@ -274,8 +298,16 @@ def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerK
         f"{adoption.budget.minutes:g} to train"
     )
     settings = SmallModelSessions(world=adoption.live)
+    if adoption.agent is not None:
+        settings = SmallModelSessions(world=adoption.live, agent=adoption.agent, agent_share=AGENT_SHARE)
+        asked = AGENT_SHARE * every
+        told.say(f"{adoption.agent} plays about {asked:,.0f} of them, and is asked once an action; add its time")
     for split in HELD_OUT_SPLITS:
         _record(adoption, split, held_out, settings, told)
+    held = adoption.sessions("test")
+    size = held.stat().st_size / held_out
+    characters = sum(map(characters_of, read_rows(held))) / held_out
+    told.say(f"{most:,} such sessions have {most * size / 1e6:.0f} MB and {_tokens(most * characters)}")
     target = min(FIRST, most)
     while True:
         _record(adoption, "train", target, settings, told)
@@ -296,12 +328,15 @@ def _taken(adoption: Adoption, told: Followed) -> AnswerKinds:
     tasks = adoption.world / RECORDED
     most = adoption.budget.sessions
     taken = take(adoption.traces, adoption.spec, path.parent, tasks, most, HELD_OUT, adoption.chosen)
-    told.say(taken.told)
-    told.say(f"{adoption.budget.minutes:g} minutes to train")
+    told.say(f"{taken.told}, {_tokens(taken.characters)}; {adoption.budget.minutes:g} minutes to train")
     met = _met(path)
     told.say(f"{met.kinds} kinds of answers; {met.unmet:.2%} of further ones would be new")
     write_atomically(done, orjson.dumps(asdict(met), option=orjson.OPT_INDENT_2).decode() + "\n")
     return met
+
+
+def _tokens(characters: float) -> str:
+    return f"about {characters / CHARACTERS / 1e6:.1f} million tokens a pass"
 
 
 def _met(path: Path) -> AnswerKinds:
@@ -376,7 +411,9 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
     if path.exists():
         return FidelityResult.read(path)
     rows = list(read_rows(adoption.sessions("train")))
-    plan = FidelityPlan(read_rows(adoption.sessions("test")), rows, len(rows))
+    held = list(read_rows(adoption.sessions("test")))
+    plans, planner = _plans(adoption, held)
+    plan = FidelityPlan(held, rows, len(rows), plans=plans, planner=planner)
     asked = {"generator": {"confidence": True}}
     options = EnvOptions(spec=adoption.source, world=str(adoption.world), language=asked)
     found, interrupted = measure(options, plan, on_stage=told.begin)
@@ -392,3 +429,12 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
     result.write(path)
     write_page(path.with_suffix(".html"), [result])
     return result
+
+
+def _plans(adoption: Adoption, held: Sequence[Row]) -> tuple[Sequence[int], str]:
+    """Return the seeds of the tasks for the consistency ratio, and who draws plans; none where nothing is tested."""
+    tested = {row.task_id for row in held if row.success is not None and row.family != FREE_PLAY}
+    if adoption.config is None or not tested:
+        return (), "mixed"
+    solved = tested <= {row.task_id for row in held if row.policy in EXPERTS}
+    return range(PLANS), "mixed" if solved else adoption.agent or "explore"

@@ -41,6 +41,14 @@ def adopt(
             "--domain", metavar="ENV", help="The environment, where neither the file nor the recordings name it."
         ),
     ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--agent",
+            help="An agent that plays three of ten of the sessions that are recorded, beside the explorer: a language "
+            "model such as http://localhost:8001/v1, or python:MODULE:FACTORY, as in `agentworld collect`.",
+        ),
+    ] = None,
     sessions: Annotated[int, typer.Option("--sessions", min=10, help="The most sessions to learn from.")] = 2000,
     minutes: Annotated[float, typer.Option("--minutes", min=0.1, help="The minutes of training.")] = 30.0,
     tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="The most tokens to train on.")] = None,
@@ -68,12 +76,14 @@ def adopt(
     if (config is None) == (not traces):
         given = "both" if traces else "none"
         raise SpecError("command line", "CONFIG, --traces", given, "one: the system, or recordings of it")
+    if traces and agent is not None:
+        raise SpecError("command line", "--agent", agent, "nothing beside --traces, with which nothing is recorded")
     if config is not None:
         source = spec_of_system(config, domain)
     else:
         source = spec_of_traces(traces or ()) if domain is None else spec_source(domain, "--domain")
     budget = Budget(sessions=sessions, minutes=minutes, tokens=tokens)
-    adoption = Adoption(config, out, source, tuple(traces or ()), domain is not None, budget, model)
+    adoption = Adoption(config, out, source, tuple(traces or ()), domain is not None, budget, model, agent)
     with _Shown() as shown:
         found = run(adoption, shown)
     stdout().print(page_of(found), markup=False, highlight=False, soft_wrap=True)
@@ -110,6 +120,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "agentworld adopt my.yaml --out runs/mine",
             "agentworld adopt my.yaml --out runs/mine --sessions 500 --minutes 10",
+            "agentworld adopt my.yaml --out runs/mine --agent http://localhost:8001/v1",
             "agentworld adopt --traces sessions/ --out runs/mine",
         )
     )(adopt)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from agentworld_gym.base.statistics.bootstrap import Share
 from agentworld_gym.evaluation.live_check import LiveReport
 from agentworld_gym.evaluation.results.base import EvaluationResult
-from agentworld_gym.evaluation.results.fidelity import Cell, DomainFidelity, FidelityRun, Trusted
+from agentworld_gym.evaluation.results.fidelity import Cell, Consistency, DomainFidelity, FidelityRun, Trusted
 
 TRUSTED, DOUBTED = 0.95, 0.8
 """The shares of right steps from which an action is to be trusted, and below which it is not."""
@@ -80,16 +80,24 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
     yield ""
     yield "## How right it is"
     yield ""
-    yield "| | true history | own history |"
-    yield "|---|---|---|"
-    yield f"| this world | {_of_run(measured.taught)} | {_of_run(measured.free)} |"
+    who = [("this world", measured.taught, measured.free, measured.consistency)]
     if measured.nearest is not None:
-        told = f"| the nearest answer, a table of {measured.nearest.turns:,} recorded steps |"
-        yield f"{told} {_of_run(measured.nearest.taught)} | {_of_run(measured.nearest.free)} |"
+        table = measured.nearest
+        name = f"the nearest answer, a table of {table.turns:,} recorded steps"
+        who.append((name, table.taught, table.free, table.consistency))
+    planned = " consistency ratio |" if measured.consistency is not None else ""
+    yield f"| | true history | own history | whole sessions |{planned}"
+    yield "|---|---|---|---|" + ("---|" if planned else "")
+    for name, taught, free, plans in who:
+        ratio = f" {_of_plans(plans)} |" if planned else ""
+        yield f"| {name} | {_of_run(taught)} | {_of_run(free)} | {_of_whole(free)} |{ratio}"
     yield ""
     where = "" if check is None else " where the system repeats itself"
     yield f"The share of answers that are exact{where}, with its 95 % interval. *True history*: each step is asked after"
     yield "what the system showed. *Own history*: after what the world itself answered before, as an agent meets it."
+    played = "was recorded" if check is None else "the live system answers, where the same actions are played in it"
+    yield f"*Whole sessions*: the share of sessions in which each answer of the latter kind equals what {played}."
+    yield from _plans_of(measured.consistency)
     run = measured.free or measured.taught
     if run is not None:
         if run.failures:
@@ -102,6 +110,10 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
         yield from _told_of(cells, "Trust", lambda share: share >= TRUSTED)
         yield from _told_of(cells, "Check now and then", lambda share: DOUBTED <= share < TRUSTED)
         yield from _told_of(cells, "Do not trust", lambda share: share < DOUBTED)
+        acted = run.groups.get("policy", {})
+        if len(acted) > 1:
+            told = ", ".join(f"`{name}` {cell.deterministic.share:.2f}" for name, cell in acted.items())
+            yield f"- **By who acted**: {told}"
         few = [name for name, cell in cells.items() if cell.deterministic.count < FEW]
         if few:
             yield f"- **Not known**, with fewer than {FEW} steps: {', '.join(f'`{name}`' for name in few)}"
@@ -125,6 +137,16 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
         yield f"- Every call of {', '.join(check.coverage.refused[:12])} was refused in the check."
     if measured.stale:
         yield f"- {measured.stale} of the measured sessions no longer repeat in the live system, and were left out."
+
+
+def _plans_of(plans: Consistency | None) -> Iterator[str]:
+    if plans is None:
+        return
+    yield "*Consistency ratio*: the share of tasks whose plan, found in this world, succeeds when it is replayed in the"
+    yield f"live system, divided by that of plans found there; {plans.tasks} tasks, {plans.plans} plans of"
+    yield f"`{plans.policy}` each."
+    if plans.precision is not None:
+        yield f"Of the plans that succeed in this world, {plans.precision:.1%} succeed when they are replayed."
 
 
 def _guard_of(found: AdoptedSystem) -> Iterator[str]:
@@ -153,6 +175,16 @@ def _told_of(cells: dict[str, Cell], verdict: str, fits: Any) -> Iterator[str]:
 
 def _of_run(run: FidelityRun | None) -> str:
     return "–" if run is None or run.measures is None else _of_share(run.measures.deterministic)
+
+
+def _of_whole(run: FidelityRun | None) -> str:
+    return "–" if run is None or run.whole is None else _of_share(run.whole)
+
+
+def _of_plans(plans: Consistency | None) -> str:
+    if plans is None or plans.ratio is None:
+        return "–"
+    return f"{plans.ratio:.3f} ({plans.low:.2f} to {plans.high:.2f})"
 
 
 def _of_share(share: Share) -> str:

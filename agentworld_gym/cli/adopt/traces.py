@@ -252,13 +252,18 @@ def _write(
                 told[alike if split == "train" else name] = task
             count["actions"] += len(row.actions)
             count["unread"] += sum(parser.parse(action, whole.tools).error is not None for action in row.actions)
-            count["characters"] += sum(len(message["content"]) for message in written.messages())
+            count["characters"] += characters_of(written)
     finally:
         for writer in writers.values():
             writer.close()
     recorded = RecordedTasks(domain=spec.id, tools=tools, tasks=tuple(told.values()))
     write_atomically(tasks, recorded.model_dump_json() + "\n")
     return {"sessions": dict(Counter(splits.values())), **count}
+
+
+def characters_of(row: Row) -> int:
+    """Return how many characters the messages of a session have."""
+    return sum(len(message["content"]) for message in row.messages())
 
 
 def _task_of(row: Row, name: str, split: Split) -> Task:
