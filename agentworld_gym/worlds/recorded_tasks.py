@@ -13,7 +13,6 @@ from agentworld_gym.base.errors import MissingFile, SpecError, WorldNotConfigure
 from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of
 from agentworld_gym.core.checks.success_protocols import SuccessFinding
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Session, World
-from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Split, Task
 from agentworld_gym.worlds.dreamed import DreamedWorld
 
@@ -119,7 +118,9 @@ class NoSystem:
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Session | Failure]:
         """Begin nothing: each failure says that there is no system."""
-        return [Failure(FailureKind.ENGINE, f"{self._file}: recordings told these tasks; no system runs") for _ in tasks]
+        return [
+            Failure(FailureKind.ENGINE, f"{self._file}: recordings told these tasks; no system runs") for _ in tasks
+        ]
 
     def step(self, sessions: Sequence[Session], actions: Sequence[Action]) -> list[Observation | Failure]:
         """Answer nothing: there are no sessions."""

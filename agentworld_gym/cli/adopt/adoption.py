@@ -31,9 +31,9 @@ from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.fingerprint import installed
 from agentworld_gym.cli.adopt.answer_kinds import AnswerKinds
 from agentworld_gym.cli.adopt.summary import AdoptedSystem, page_of
-from agentworld_gym.cli.adopt.traces import characters_of, take
+from agentworld_gym.cli.adopt.traces import characters_of, take, tokens_of
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
-from agentworld_gym.core.domain.task import FREE_PLAY, Split
+from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
 from agentworld_gym.evaluation.live_check import LiveReport, check_live
@@ -68,10 +68,7 @@ FIRST, GROWTH = 200, 1.25
 AGENT_SHARE = 0.3
 """The share of the recorded sessions that an agent plays, where there is one; an explorer plays the others."""
 
-CHARACTERS = 3.8
-"""How many characters a token of a small model has, as measured on sessions of a tool server."""
-
-PLANS = 100
+PLANS = 25
 """The most tasks of which plans are drawn for the consistency ratio."""
 
 EXPERTS = frozenset({"expert", "mixed", "blend"})
@@ -260,6 +257,11 @@ def _checked(adoption: Adoption, config: Path, told: Followed) -> LiveReport:
     path = adoption.out / "check.json"
     if path.exists():
         return validated(LiveReport, orjson.loads(path.read_bytes()), path)
+    most, minutes = adoption.budget.sessions, adoption.budget.minutes
+    told.say(
+        f"{EPISODES} episodes to check the system; then at most {most:,} sessions to learn from and "
+        f"{2 * _held_out(most)} others; {minutes:g} minutes to train; a few more to measure"
+    )
     tally = told.begin("checking", "percent", 100)
 
     def follow(stage: str, done: int, share: float) -> None:
@@ -284,6 +286,11 @@ def _checked(adoption: Adoption, config: Path, told: Followed) -> LiveReport:
     return report
 
 
+def _held_out(most: int) -> int:
+    """Return how many sessions are recorded to measure on, and as many to watch the training by."""
+    return min(HELD_OUT, max(10, most // 4))
+
+
 def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerKinds:
     """Record sessions until new ones bring hardly any new kinds of answers, and return what kinds there are."""
     path, done = adoption.sessions("train"), adoption.out / "recorded.json"
@@ -291,7 +298,7 @@ def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerK
         return AnswerKinds(**orjson.loads(done.read_bytes()))
     length, most = report.actions / report.episodes, adoption.budget.sessions
     seconds = length / max(report.steps_per_second, 0.01) + report.start_seconds
-    held_out = min(HELD_OUT, max(10, most // 4))
+    held_out = _held_out(most)
     every = most + 2 * held_out
     told.say(
         f"at most {every:,} sessions of {length:.0f} actions: about {every * seconds / 60:.0f} minutes to record; "
@@ -305,9 +312,9 @@ def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerK
     for split in HELD_OUT_SPLITS:
         _record(adoption, split, held_out, settings, told)
     held = adoption.sessions("test")
-    size = held.stat().st_size / held_out
-    characters = sum(map(characters_of, read_rows(held))) / held_out
-    told.say(f"{most:,} such sessions have {most * size / 1e6:.0f} MB and {_tokens(most * characters)}")
+    each = list(map(characters_of, read_rows(held)))
+    size, characters = held.stat().st_size / len(each), sum(each) / len(each)
+    told.say(f"{most:,} such sessions have {most * size / 1e6:.0f} MB and {tokens_of(most * characters)}")
     target = min(FIRST, most)
     while True:
         _record(adoption, "train", target, settings, told)
@@ -328,15 +335,11 @@ def _taken(adoption: Adoption, told: Followed) -> AnswerKinds:
     tasks = adoption.world / RECORDED
     most = adoption.budget.sessions
     taken = take(adoption.traces, adoption.spec, path.parent, tasks, most, HELD_OUT, adoption.chosen)
-    told.say(f"{taken.told}, {_tokens(taken.characters)}; {adoption.budget.minutes:g} minutes to train")
+    told.say(f"{taken.told}; {adoption.budget.minutes:g} minutes to train, a few more to measure")
     met = _met(path)
     told.say(f"{met.kinds} kinds of answers; {met.unmet:.2%} of further ones would be new")
     write_atomically(done, orjson.dumps(asdict(met), option=orjson.OPT_INDENT_2).decode() + "\n")
     return met
-
-
-def _tokens(characters: float) -> str:
-    return f"about {characters / CHARACTERS / 1e6:.1f} million tokens a pass"
 
 
 def _met(path: Path) -> AnswerKinds:
@@ -432,8 +435,11 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
 
 
 def _plans(adoption: Adoption, held: Sequence[Row]) -> tuple[Sequence[int], str]:
-    """Return the seeds of the tasks for the consistency ratio, and who draws plans; none where nothing is tested."""
-    tested = {row.task_id for row in held if row.success is not None and row.family != FREE_PLAY}
+    """Return the seeds of the tasks for the consistency ratio, and who draws plans; none where nothing tells success.
+
+    The expert draws them where each task has one, then the agent, and else an explorer.
+    """
+    tested = {row.task_id for row in held if row.success is not None}
     if adoption.config is None or not tested:
         return (), "mixed"
     solved = tested <= {row.task_id for row in held if row.policy in EXPERTS}

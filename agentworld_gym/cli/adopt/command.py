@@ -63,8 +63,9 @@ def adopt(
 ) -> None:
     """Make a world model of your own system: check it, record it, train, measure, and say what to trust.
 
-    With --traces it learns from recordings alone, and nothing is checked or recorded. The folder ends up with `README.md`, which says how right the world is and what to trust, and `world`, which
+    The folder ends up with `README.md`, which says how right the world is and what to trust, and `world`, which
     `gym.make(ID, world="OUT/world")` plays. Every stage is done once: after Ctrl-C or a kill, the same command goes on.
+    With --traces the model learns from recordings alone: nothing is checked or recorded, and no system is asked.
     """
     from agentworld_gym.cli.adopt.adoption import Adoption, Budget
     from agentworld_gym.cli.adopt.adoption import adopt as run

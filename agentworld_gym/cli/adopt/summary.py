@@ -93,8 +93,8 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
         yield f"| {name} | {_of_run(taught)} | {_of_run(free)} | {_of_whole(free)} |{ratio}"
     yield ""
     where = "" if check is None else " where the system repeats itself"
-    yield f"The share of answers that are exact{where}, with its 95 % interval. *True history*: each step is asked after"
-    yield "what the system showed. *Own history*: after what the world itself answered before, as an agent meets it."
+    yield f"The share of answers that are exact{where}, with its 95 % interval. *True history*: each step is asked"
+    yield "after what the system showed. *Own history*: after what the world itself answered before, as an agent meets it."
     played = "was recorded" if check is None else "the live system answers, where the same actions are played in it"
     yield f"*Whole sessions*: the share of sessions in which each answer of the latter kind equals what {played}."
     yield from _plans_of(measured.consistency)

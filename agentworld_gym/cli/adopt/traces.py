@@ -33,6 +33,9 @@ LEAST = 20
 
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
+CHARACTERS = 3.8
+"""How many characters a token of a small model has, as measured on sessions of a tool server."""
+
 HELD_OUT_SHARE = 10
 """One of so many sessions is held out to measure on, and another one to watch the training by."""
 
@@ -112,7 +115,7 @@ class Taken:
         """What was taken, in words."""
         train, validation, test = (self.sessions.get(split, 0) for split in SPLITS)
         said = f"{train:,} sessions to learn from, {validation} to watch the training by, {test} to measure on, "
-        said += f"split by {self.by}: {self.actions:,} actions, {self.characters / 1e6:.1f} million characters"
+        said += f"split by {self.by}: {self.actions:,} actions, {tokens_of(self.characters)}"
         said += f"; {self.unread:,} of the actions cannot be read" if self.unread else ""
         return said + "".join(f"; left out: {count:,} {why}" for why, count in sorted(self.left.items()))
 
@@ -264,6 +267,15 @@ def _write(
 def characters_of(row: Row) -> int:
     """Return how many characters the messages of a session have."""
     return sum(len(message["content"]) for message in row.messages())
+
+
+def tokens_of(characters: float) -> str:
+    """Say about how many tokens of a small model some characters are.
+
+    >>> tokens_of(3_852_074)
+    'about 1,014,000 tokens a pass'
+    """
+    return f"about {round(characters / CHARACTERS, -3):,.0f} tokens a pass"
 
 
 def _task_of(row: Row, name: str, split: Split) -> Task:

@@ -11,6 +11,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import escape, unescape
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action, Message
+from agentworld_gym.core.contracts.verdict import with_verdict, without_verdict
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines.catalog import has_view
@@ -40,8 +41,12 @@ def rerendered_messages(row: Row, prompts: Prompts, task: Task | None = None) ->
     task = task or required_task(row, prompts)
     if task is None:
         return row.messages()
-    turns = rendered_turns(row, prompts, task)
-    return conversation(row, prompts, task, [(turn.user, prompts.answer_message(task, *turn.seen)) for turn in turns])
+    turns = list(rendered_turns(row, prompts, task))
+    answers = [prompts.answer_message(task, *turn.seen) for turn in turns]
+    if row.verdicts:
+        said = (without_verdict(line, "reward")[1] for line in row.verdicts)
+        answers = [with_verdict(answer, one) for answer, one in zip(answers, said, strict=True)]
+    return conversation(row, prompts, task, zip((turn.user for turn in turns), answers, strict=True))
 
 
 def rerendered(row: Row, prompts: Prompts, task: Task | None = None) -> Row:

@@ -61,7 +61,9 @@ def test_sessions_of_one_task_are_all_learned_from_or_all_held_out(tmp_path: Pat
     assert not asked["train"] & asked["test"] and not asked["train"] & asked["validation"]
 
 
-def test_without_enough_tasks_single_sessions_are_split_and_one_that_repeats_another_is_left_out(tmp_path: Path) -> None:
+def test_without_enough_tasks_single_sessions_are_split_and_one_that_repeats_another_is_left_out(
+    tmp_path: Path,
+) -> None:
     file = recorded(tmp_path, (chat(number % 30, "Lend a book.") for number in range(40)))
     found, splits = taken(tmp_path, file, most=20)
     assert (found.by, found.sessions, found.left["repeats another one"]) == (
