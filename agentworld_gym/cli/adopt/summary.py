@@ -94,9 +94,9 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
     yield ""
     where = "" if check is None else " where the system repeats itself"
     yield f"The share of answers that are exact{where}, with its 95 % interval. *True history*: each step is asked"
-    yield "after what the system showed. *Own history*: after what the world itself answered before, as an agent meets it."
-    played = "was recorded" if check is None else "the live system answers, where the same actions are played in it"
-    yield f"*Whole sessions*: the share of sessions in which each answer of the latter kind equals what {played}."
+    yield "after what the system showed. *Own history*: after what the world itself answered before, as an agent meets"
+    played = "was recorded" if check is None else "the live system answers when the same actions are played in it"
+    yield f"it. *Whole sessions*: the share of sessions in which every such answer equals what {played}."
     yield from _plans_of(measured.consistency)
     run = measured.free or measured.taught
     if run is not None:

@@ -151,9 +151,12 @@ def take(
         chosen: Whether the user chose the domain, so that sessions of others are left out.
 
     Raises:
-        SpecError: A line is no row, sessions are of several domains, or there are too few.
+        SpecError: A line is no row, sessions are of several domains, there are too few, or they lie in the folder.
     """
     files, left = trace_files(paths), Counter[str]()
+    for file in files:
+        if file.resolve().is_relative_to(folder.resolve()):
+            raise SpecError("command line", "--out", str(folder.parent), f"another folder: {file} would be replaced")
     seen, found = set[str](), dict[Place, _Found]()
     called = dict[str, ImportedCall]()
     for file, number, row in _rows(files):
@@ -174,6 +177,9 @@ def take(
         why = "".join(f"; {count} left out: {reason}" for reason, count in sorted(left.items()))
         raise SpecError(", ".join(map(str, paths)), "sessions", len(found), f"at least {LEAST} different ones{why}")
     splits, by = _split(found, most, held_out)
+    if missing := [split for split in SPLITS if split not in splits.values()]:
+        expected = f"some for {' and '.join(missing)}, beside those whose split the recordings state"
+        raise SpecError(", ".join(map(str, paths)), "sessions", len(found), expected)
     own = ActionParser(spec).tool_names()
     foreign = (call for call in called.values() if call.name not in own)
     tools = inferred_tools(foreign) if calls_tools(spec.action.syntax) else ()
@@ -206,14 +212,18 @@ def _split(found: Mapping[Place, _Found], most: int, held_out: int) -> tuple[dic
         lots.setdefault(one.group if by_task else f"{place[0]}:{place[1]}", []).append(place)
     order = sorted(lots, key=lambda lot: draw(f"adopt/{lot}"))
     free = [lot for lot in order if all(found[place].stated in ("train", None) for place in lots[lot])]
+    share = len(found) // HELD_OUT_SHARE
     splits: dict[Place, Split] = {}
     held: tuple[Split, ...] = ("test", "validation")
     for split in held:
         stated = [place for lot in order for place in lots[lot] if found[place].stated == split]
-        missing = 0 if stated else min(held_out, max(1, len(found) // HELD_OUT_SHARE))
-        while missing > 0:
-            stated += (drawn := lots[free.pop()])
-            missing -= len(drawn)
+        missing = 0 if stated else min(held_out, share)
+        for lot in [lot for lot in free if len(lots[lot]) <= share]:  # A task of most sessions is learned from.
+            if missing <= 0:
+                break
+            free.remove(lot)
+            stated += lots[lot]
+            missing -= len(lots[lot])
         splits |= dict.fromkeys(stated[:held_out], split)
     learned = [place for lot in free for place in lots[lot]]
     return splits | dict.fromkeys(learned[:most], "train"), "task" if by_task else "session"

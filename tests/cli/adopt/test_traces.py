@@ -117,6 +117,20 @@ def test_too_few_sessions_are_refused(tmp_path: Path) -> None:
         taken(tmp_path, file)
 
 
+def test_recordings_are_never_replaced_by_what_is_taken_of_them(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    file = recorded(tmp_path / "out", (chat(number, "Lend.") for number in range(LEAST)))
+    with pytest.raises(SpecError, match=r"--out: .* another folder: .*rows\.jsonl would be replaced"):
+        taken(tmp_path, file)
+
+
+def test_recordings_that_are_all_for_testing_leave_nothing_to_learn_from(tmp_path: Path) -> None:
+    stated: dict[str, Any] = {"family": "free_play", "split": "test", "provenance": RowProvenance(source="collect")}
+    file = recorded(tmp_path, (chat(number, "Lend.") for number in range(LEAST)), **stated)
+    with pytest.raises(SpecError, match="got 20, expected some for train and validation, beside those"):
+        taken(tmp_path, file)
+
+
 @pytest.mark.parametrize("given", [[], ["my.yaml", "--traces", "rows.jsonl"]])
 def test_either_a_system_or_recordings_are_adopted(given: list[str], tmp_path: Path) -> None:
     pytest.importorskip("torch")
