@@ -15,7 +15,7 @@ from agentworld_gym.base.documents.json_lines import JsonlWriter
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.syntaxes import calls_tools
-from agentworld_gym.core.domain.spec import DomainSpec
+from agentworld_gym.core.domain.spec import DomainSpec, Form
 from agentworld_gym.core.domain.task import FREE_PLAY, Split, Task
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.llm.prompting.prompt import Prompts
@@ -238,7 +238,7 @@ def _write(
     tasks: Path,
 ) -> dict[str, Any]:
     """Write the sessions and the tasks; return how many there are."""
-    form = "change" if spec.turn.restates else "full"
+    form: Form = "change" if spec.turn.restates else "full"
     prompts = Prompts(spec, PromptOptions("compact", form).for_domain(spec.id))
     folder.mkdir(parents=True, exist_ok=True)
     paths = {split: folder / f"{split}.jsonl" for split in SPLITS}
