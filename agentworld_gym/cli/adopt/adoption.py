@@ -314,7 +314,7 @@ def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerK
     held = adoption.sessions("test")
     each = list(map(characters_of, read_rows(held)))
     size, characters = held.stat().st_size / len(each), sum(each) / len(each)
-    told.say(f"{most:,} such sessions have {most * size / 1e6:.0f} MB and {tokens_of(most * characters)}")
+    told.say(f"{most:,} such sessions have {most * size / 1e6:.1f} MB, {tokens_of(most * characters)}")
     target = min(FIRST, most)
     while True:
         _record(adoption, "train", target, settings, told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import Any, Literal
 
 from agentworld_gym.base.statistics.bootstrap import Share
@@ -12,6 +13,9 @@ from agentworld_gym.evaluation.results.fidelity import Cell, Consistency, Domain
 
 TRUSTED, DOUBTED = 0.95, 0.8
 """The shares of right steps from which an action is to be trusted, and below which it is not."""
+
+WIDTH = 120
+"""How wide the paragraphs of the page are."""
 
 FEW = 20
 """With fewer steps than this, nothing is said of an action."""
@@ -92,12 +96,7 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
         ratio = f" {_of_plans(plans)} |" if planned else ""
         yield f"| {name} | {_of_run(taught)} | {_of_run(free)} | {_of_whole(free)} |{ratio}"
     yield ""
-    where = "" if check is None else " where the system repeats itself"
-    yield f"The share of answers that are exact{where}, with its 95 % interval. *True history*: each step is asked"
-    yield "after what the system showed. *Own history*: after what the world itself answered before, as an agent meets"
-    played = "was recorded" if check is None else "the live system answers when the same actions are played in it"
-    yield f"it. *Whole sessions*: the share of sessions in which every such answer equals what {played}."
-    yield from _plans_of(measured.consistency)
+    yield from wrap(_figures_of(found), WIDTH)
     run = measured.free or measured.taught
     if run is not None:
         if run.failures:
@@ -139,14 +138,26 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
         yield f"- {measured.stale} of the measured sessions no longer repeat in the live system, and were left out."
 
 
-def _plans_of(plans: Consistency | None) -> Iterator[str]:
+def _figures_of(found: AdoptedSystem) -> str:
+    """Say what the figures are."""
+    live, plans = found.check is not None, found.fidelity.consistency
+    where = " where the system repeats itself" if live else ""
+    played = "the live system answers when the same actions are played in it" if live else "was recorded"
+    said = (
+        f"The share of answers that are exact{where}, with its 95 % interval. *True history*: each step is asked after "
+        "what the system showed. *Own history*: after what the world itself answered before, as an agent meets it. "
+        f"*Whole sessions*: the share of sessions in which every such answer equals what {played}."
+    )
     if plans is None:
-        return
-    yield "*Consistency ratio*: the share of tasks whose plan, found in this world, succeeds when it is replayed in the"
-    yield f"live system, divided by that of plans found there; {plans.tasks} tasks, {plans.plans} plans of"
-    yield f"`{plans.policy}` each."
-    if plans.precision is not None:
-        yield f"Of the plans that succeed in this world, {plans.precision:.1%} succeed when they are replayed."
+        return said
+    said += (
+        " *Consistency ratio*: the share of tasks whose plan, found in this world, succeeds when it is replayed in the "
+        f"live system, divided by that of tasks whose plan is found there; {plans.tasks} tasks, {plans.plans} plans of "
+        f"`{plans.policy}` each."
+    )
+    if plans.precision is None:
+        return f"{said} No plan succeeds in this world."
+    return f"{said} Of the plans that succeed in this world {plans.precision:.1%} succeed when they are replayed."
 
 
 def _guard_of(found: AdoptedSystem) -> Iterator[str]:
