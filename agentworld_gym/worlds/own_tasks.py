@@ -12,8 +12,12 @@ from agentworld_gym.core.registration import all_domains, resolved
 from agentworld_gym.core.tasks.source import TaskPool
 from agentworld_gym.worlds.options import WorldOptions
 
-ADOPTED, MODEL = "live.yaml", "model"
-"""What the folder of an adopted world holds: the configuration of its live system, and the model that plays it."""
+ADOPTED, RECORDED, MODEL = "live.yaml", "tasks.json", "model"
+"""What the folder of an adopted world holds: the configuration of its live system, or the tasks that recordings of it
+told; and the model that plays them."""
+
+TASKS = "tasks:"
+"""What stands before the file of recorded tasks in a handle."""
 
 OpenWorld = Callable[[str, str, WorldOptions], World[Any]]
 """A function that opens the world of a handle: it takes the handle, the rest behind its scheme, and the options."""
@@ -87,7 +91,7 @@ def truth_of(handle: str) -> str:
     if handle == "auto":
         handle = os.environ.get("AGENTWORLD_WORLD", "")
     inner = unfolded(handle.partition("+")[2] if handle.startswith("record:") else handle)
-    if is_live(inner):
+    if is_live(inner) or inner.startswith(TASKS):
         return inner.partition("+")[0]
     scheme, colon, _ = inner.partition(":")
     return inner.partition("+")[0] if colon and scheme in schemes() else "grounded"
@@ -99,10 +103,13 @@ def unfolded(handle: str) -> str:
     >>> unfolded("grounded"), unfolded("runs/nothing/there")
     ('grounded', 'runs/nothing/there')
     """
-    if os.sep not in handle or ":" in handle or not (Path(handle).expanduser() / ADOPTED).is_file():
+    if os.sep not in handle or ":" in handle:
         return handle
     folder = Path(handle).expanduser()
-    return f"live:{folder / ADOPTED}+transformers:{folder / MODEL}"
+    for scheme, name in (("live:", ADOPTED), (TASKS, RECORDED)):
+        if (folder / name).is_file():
+            return f"{scheme}{folder / name}+transformers:{folder / MODEL}"
+    return handle
 
 
 def is_live(handle: str) -> bool:
@@ -125,4 +132,6 @@ def with_live(handle: str) -> str:
     recording, plus, inner = handle.partition("+") if handle.startswith("record:") else ("", "", unfolded(handle))
     if is_live(inner) or inner.startswith("recorded:"):
         return handle
+    if inner.startswith(TASKS):  # The system is here after all.
+        inner = inner.partition("+")[2]
     return f"{recording}{plus}live+{inner}"

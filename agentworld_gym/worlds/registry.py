@@ -15,7 +15,8 @@ from agentworld_gym.llm.bundled_models import TINY, bundled_model, bundled_model
 from agentworld_gym.worlds.grounded_variants import MODELS, engine_variants, open_grounded
 from agentworld_gym.worlds.live import open_live
 from agentworld_gym.worlds.options import WorldOptions
-from agentworld_gym.worlds.own_tasks import is_live, opener_of, schemes, unfolded
+from agentworld_gym.worlds.own_tasks import TASKS, is_live, opener_of, schemes, unfolded
+from agentworld_gym.worlds.recorded_tasks import open_recorded_tasks
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.scripted import ScriptedWorld, echo
@@ -96,7 +97,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         handle: The handle: `grounded`, `live`, `live:FILE` and either with `+WORLD` (see `agentworld_gym.worlds.live`),
             the variant of an engine such as `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
             `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a
-            language world, a folder that `agentworld adopt` left, `recorded:PATH`, `record:PATH+WORLD`, a registered
+            language world, `tasks:FILE+WORLD` (see `agentworld_gym.worlds.recorded_tasks`), a folder that `agentworld
+            adopt` left, `recorded:PATH`, `record:PATH+WORLD`, a registered
             name, or `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
@@ -114,6 +116,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         return REGISTRY.factories[handle](options)
     if is_live(handle):
         return open_live(handle, options, open_world)
+    if handle.startswith(TASKS):
+        return open_recorded_tasks(handle, options, open_world)
     if kind == "grounded":
         return open_grounded(options.spec, rest, options.scenario)
     if handle in engine_variants():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,3 +24,9 @@ def needs_live_servers() -> None:
 
     if which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
+
+
+def noting(spec: Any) -> Any:
+    """An agent that adds a note, lists all, and finishes."""
+    calls = [{"name": "notes-add_note", "arguments": {"text": "milk"}}, {"name": "notes-list_notes", "arguments": {}}]
+    return lambda episode: json.dumps(calls[episode.steps]) if episode.steps < len(calls) else "finish"

@@ -24,8 +24,11 @@ class CollectConfig(Strict):
     policies `explore`, `menu` and `free` play them, or the `agent`; a live world is explored alone by default."""
 
     agent: str | None = None
-    """The handle of an agent that plays all tasks, as `http://localhost:8000/v1` (see
+    """The handle of an agent that plays the tasks, as `http://localhost:8000/v1` (see
     `agentworld_gym.agents.policies.registry`). None lets the policies play."""
+
+    agent_share: float = Field(default=1.0, gt=0, le=1)
+    """The probability that the agent plays a session; the policies play the others."""
 
     agent_sampling: SamplingSpec = SamplingSpec(max_tokens=4096)
     """How that model samples."""

@@ -86,6 +86,7 @@ class Recorder:
         asked = CollectConfig.model_validate(config.model_dump()).model_dump(mode="json", exclude_defaults=True)
         self.settings = {"domains": [spec.source for spec in specs], **asked}
         excluded = {"engines", "world"} | ({"agent", "agent_sampling"} if config.agent is None else set())
+        excluded |= {"agent_share"} if config.agent is None or config.agent_share == 1 else set()
         self.recording = digest_of(
             {
                 "stages": [[domain.provenance.fingerprint, domain.prompts.digest] for domain in self._domains],
@@ -281,9 +282,13 @@ class _DomainRecorder:
         return self._assigned(task, policy, rng)
 
     def _assigned(self, task: Task, policy: PolicyName, rng: random.Random) -> _Assignment:
-        if self._agent is not None:
+        share = self._config.agent_share
+        if self._agent is not None and (share == 1 or rng.random() < share):
             name = "model" if isinstance(self._agent, LanguageAgent) else self._agent.name
             return _Assignment(task, name, Player(self._agent, rng.getrandbits(31)))
+        return self._scripted(task, policy, rng)
+
+    def _scripted(self, task: Task, policy: PolicyName, rng: random.Random) -> _Assignment:
         return _Assignment(task, policy, Script(policy_actions(policy, task, rng, self._config)))
 
     def begun(self, assignment: _Assignment) -> SessionRecording:
@@ -349,9 +354,12 @@ class _OwnTasksRecorder(_DomainRecorder):
         seed = rng.randrange(TASK_SEEDS)
         task = self._runner.source.pick(seed, {})
         policy = _draw(rng, self._policies if task.expert else self._free)
-        if self._agent is None and not task.expert and find_domain(self.spec.id) is None:
-            return _Assignment(task, EXPLORE, Explored(rng, rng.randint(*SESSION)), seed)
         return replace(self._assigned(task, policy, rng), seed=seed)
+
+    def _scripted(self, task: Task, policy: PolicyName, rng: random.Random) -> _Assignment:
+        if not task.expert and find_domain(self.spec.id) is None:
+            return _Assignment(task, EXPLORE, Explored(rng, rng.randint(*SESSION)))
+        return super()._scripted(task, policy, rng)
 
 
 def _recorder_of(spec: DomainSpec, config: CollectConfig) -> _DomainRecorder:

@@ -20,7 +20,7 @@ from agentworld_gym.core.contracts import Action, ActionKind, Failure, Usage
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.flow import Work
 from agentworld_gym.core.screens.sight import ActionStream, on_screen
-from agentworld_gym.core.tasks.source import TaskSource
+from agentworld_gym.core.tasks.source import DecidedBySeed, TaskSource
 from agentworld_gym.envs.episodes.episode import Episode, no_tokens
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.episodes.step import Transition
@@ -264,11 +264,15 @@ def one_a_task(source: TaskSource, seeds: Sequence[int]) -> list[int]:
     """Return the seeds; of those that give the same task only the first, so that intervals count independent tasks.
 
     A spec without families has few tasks, which the seeds repeat; a warning in the log says that some are left out.
+    Where the seed decides what an episode of a task is, all seeds stay.
 
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> one_a_task(TaskSource(load_spec("terminal"), task="copy_move-1-5"), range(3, 9))
     [3]
     """
+    pool: object = source.pool
+    if isinstance(pool, DecidedBySeed) and pool.by_seed:
+        return list(dict.fromkeys(seeds))
     first: dict[str, int] = {}
     for seed in seeds:
         first.setdefault(source.pick(seed, {}).id, seed)

@@ -1,5 +1,7 @@
 """Adopts a live system: checks it, records it, trains a model on the recordings, and measures that model.
 
+Recordings alone are adopted as well, without a check and without a system behind the world.
+
 Every stage leaves its result in the folder of the adoption, and one that is there is not done again. So the same call
 goes on where an earlier one was stopped.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -21,6 +23,7 @@ from pydantic import Field
 
 from agentworld_gym.agents.collect.config import CollectConfig, SmallModelSessions
 from agentworld_gym.agents.collect.recording_file import collect
+from agentworld_gym.agents.policies.registry import opened_policy
 from agentworld_gym.agents.progress import Tally
 from agentworld_gym.base.documents.atomic_files import write_atomically
 from agentworld_gym.base.documents.strict import Positive, Strict, read_yaml, validated
@@ -28,6 +31,7 @@ from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.fingerprint import installed
 from agentworld_gym.cli.adopt.answer_kinds import AnswerKinds
 from agentworld_gym.cli.adopt.summary import AdoptedSystem, page_of
+from agentworld_gym.cli.adopt.traces import characters_of, take, tokens_of
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.options import EnvOptions
@@ -37,12 +41,13 @@ from agentworld_gym.evaluation.report import write_page
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.kit.live import LiveSource
 from agentworld_gym.kit.live.config import EXTENDS
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.training.metrics import Metrics
 from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.recipe.training.train_config import PRETRAINED
-from agentworld_gym.worlds.own_tasks import ADOPTED, MODEL
+from agentworld_gym.worlds.own_tasks import ADOPTED, MODEL, RECORDED
 
 SEED = 0
 HELD_OUT = 100
@@ -59,6 +64,15 @@ EPISODES = 20
 
 FIRST, GROWTH = 200, 1.25
 """How many sessions are recorded before new kinds of answers are counted, and by which factor they grow."""
+
+AGENT_SHARE = 0.3
+"""The share of the recorded sessions that an agent plays, where there is one; an explorer plays the others."""
+
+PLANS = 25
+"""The most tasks of which plans are drawn for the consistency ratio."""
+
+EXPERTS = frozenset({"expert", "mixed", "blend"})
+"""The policies that play tasks which have an expert."""
 
 UNMET = 0.001
 """The share of answers of kinds not met so far at which recording ends."""
@@ -117,8 +131,8 @@ class Unwatched:
 class Adoption:
     """What to adopt, and where the result goes."""
 
-    config: Path
-    """The configuration of the live system."""
+    config: Path | None
+    """The configuration of the live system; None where there are recordings alone."""
 
     out: Path
     """The folder of the adoption."""
@@ -126,11 +140,21 @@ class Adoption:
     source: str
     """The spec of its environment: a domain, or the path of a spec."""
 
+    traces: tuple[Path, ...] = ()
+    """The recordings, where there is no live system: files of rows, and folders of them."""
+
+    chosen: bool = False
+    """Whether the user chose the domain, so that recordings of others are left out."""
+
     budget: Budget = field(default_factory=Budget)
     """What it may take."""
 
     model: str | None = None
     """The model that learns: a folder, or the name of a model that was fetched; None takes a small one from scratch."""
+
+    agent: str | None = None
+    """The handle of an agent that plays `AGENT_SHARE` of the sessions that are recorded; None lets the explorer play
+    them all."""
 
     @cached_property
     def spec(self) -> DomainSpec:
@@ -157,7 +181,7 @@ class Adoption:
 
 
 def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem:
-    """Adopt a live system.
+    """Adopt a live system, or recordings of one.
 
     Args:
         adoption: What to adopt, and where the result goes.
@@ -180,15 +204,21 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
         base = _configuration(adoption).model
         must_have_model(base)
         load_tokenizer_of(base)  # A model that cannot be read costs no recordings.
+    if adoption.agent is not None:
+        with opened_policy(adoption.agent, adoption.spec):
+            pass
     _ensure_same(adoption)
-    report = _checked(adoption, told)
-    met = _recorded(adoption, report, told)
+    report = None if adoption.config is None else _checked(adoption, adoption.config, told)
+    met = _taken(adoption, told) if report is None else _recorded(adoption, report, told)
     trained = _trained(adoption, told)
     result = _measured(adoption, told)
+    spec = adoption.spec
     found = AdoptedSystem(
         package=installed("agentworld-gym"),
+        system=", ".join(map(str, adoption.traces)) if report is None else report.system,
         world=str(adoption.world),
-        env_id=adoption.spec.env_id,
+        env_id=spec.env_id,
+        dialect=None if spec.speaks_first_dialect else spec.dialect,
         check=report,
         sessions=met.sessions,
         kinds=met.kinds,
@@ -204,10 +234,16 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
 def _ensure_same(adoption: Adoption) -> None:
     """Note what is adopted, and refuse the folder of another adoption."""
     note = adoption.out / "adoption.yaml"
-    asked = {"config": str(adoption.config.resolve()), "spec": adoption.source, "model": adoption.model}
+    config = None if adoption.config is None else str(adoption.config.resolve())
+    asked: dict[str, Any] = {"config": config, "spec": adoption.source, "model": adoption.model}
+    if adoption.traces:
+        asked["traces"] = [str(path.resolve()) for path in adoption.traces]
+    if adoption.agent is not None:
+        asked["agent"] = adoption.agent
     if note.exists():
         held = read_yaml(note)
-        for key, value in asked.items():
+        for key in {**asked, **held}:
+            value = asked.get(key)
             if held.get(key) != value:
                 raise SpecError(
                     adoption.out, key, value, f"{held.get(key)!r}, which the folder holds; or another --out"
@@ -216,26 +252,31 @@ def _ensure_same(adoption: Adoption) -> None:
     write_atomically(note, yaml.safe_dump(asked, sort_keys=False))
 
 
-def _checked(adoption: Adoption, told: Followed) -> LiveReport:
+def _checked(adoption: Adoption, config: Path, told: Followed) -> LiveReport:
     """Check the system, and write its configuration with what varies into the folder of the world."""
     path = adoption.out / "check.json"
     if path.exists():
         return validated(LiveReport, orjson.loads(path.read_bytes()), path)
+    most, minutes = adoption.budget.sessions, adoption.budget.minutes
+    told.say(
+        f"{EPISODES} episodes to check the system; then at most {most:,} sessions to learn from and "
+        f"{2 * _held_out(most)} others; {minutes:g} minutes to train; a few more to measure"
+    )
     tally = told.begin("checking", "percent", 100)
 
     def follow(stage: str, done: int, share: float) -> None:
         tally.note = stage
         tally.reached(int(100 * share), 0, {})
 
-    options = EnvOptions(spec=adoption.source, world=f"live:{adoption.config}")
+    options = EnvOptions(spec=adoption.source, world=f"live:{config}")
     report = check_live(options, EPISODES, SEED, follow)
     tally.reached(100, 0, {})
     if sum(report.failures.values()) > report.actions // 10:
-        raise AgentWorldError(f"{adoption.config}: {report.verdict}")
-    known = LiveSource.of(adoption.config).data
+        raise AgentWorldError(f"{config}: {report.verdict}")
+    known = LiveSource.of(config).data
     # All sessions begin with the same files: the model learns them by heart, and its short context need not hold them.
     learned = {
-        EXTENDS: str(adoption.config.resolve()),
+        EXTENDS: str(config.resolve()),
         "told_chars": known.get("told_chars", 0),
         **report.learned(known),
     }
@@ -245,6 +286,11 @@ def _checked(adoption: Adoption, told: Followed) -> LiveReport:
     return report
 
 
+def _held_out(most: int) -> int:
+    """Return how many sessions are recorded to measure on, and as many to watch the training by."""
+    return min(HELD_OUT, max(10, most // 4))
+
+
 def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerKinds:
     """Record sessions until new ones bring hardly any new kinds of answers, and return what kinds there are."""
     path, done = adoption.sessions("train"), adoption.out / "recorded.json"
@@ -252,25 +298,53 @@ def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerK
         return AnswerKinds(**orjson.loads(done.read_bytes()))
     length, most = report.actions / report.episodes, adoption.budget.sessions
     seconds = length / max(report.steps_per_second, 0.01) + report.start_seconds
-    held_out = min(HELD_OUT, max(10, most // 4))
+    held_out = _held_out(most)
     every = most + 2 * held_out
     told.say(
         f"at most {every:,} sessions of {length:.0f} actions: about {every * seconds / 60:.0f} minutes to record; "
         f"{adoption.budget.minutes:g} to train"
     )
     settings = SmallModelSessions(world=adoption.live)
+    if adoption.agent is not None:
+        settings = SmallModelSessions(world=adoption.live, agent=adoption.agent, agent_share=AGENT_SHARE)
+        asked = AGENT_SHARE * every
+        told.say(f"{adoption.agent} plays about {asked:,.0f} of them, and is asked once an action; add its time")
     for split in HELD_OUT_SPLITS:
         _record(adoption, split, held_out, settings, told)
+    held = adoption.sessions("test")
+    each = list(map(characters_of, read_rows(held)))
+    size, characters = held.stat().st_size / len(each), sum(each) / len(each)
+    told.say(f"{most:,} such sessions have {most * size / 1e6:.1f} MB, {tokens_of(most * characters)}")
     target = min(FIRST, most)
     while True:
         _record(adoption, "train", target, settings, told)
-        met = AnswerKinds.of({"actions": row.actions, "observations": row.observations} for row in read_rows(path))
+        met = _met(path)
         told.say(f"{target:,} sessions: {met.kinds} kinds of answers; {met.unmet:.2%} of further ones would be new")
         if target >= most or met.unmet <= UNMET:
             break
         target = min(most, int(target * GROWTH))
     write_atomically(done, orjson.dumps(asdict(met), option=orjson.OPT_INDENT_2).decode() + "\n")
     return met
+
+
+def _taken(adoption: Adoption, told: Followed) -> AnswerKinds:
+    """Take sessions from recordings, and return what kinds of answers those to learn from show."""
+    path, done = adoption.sessions("train"), adoption.out / "recorded.json"
+    if done.exists():
+        return AnswerKinds(**orjson.loads(done.read_bytes()))
+    tasks = adoption.world / RECORDED
+    most = adoption.budget.sessions
+    taken = take(adoption.traces, adoption.spec, path.parent, tasks, most, HELD_OUT, adoption.chosen)
+    told.say(f"{taken.told}; {adoption.budget.minutes:g} minutes to train, a few more to measure")
+    met = _met(path)
+    told.say(f"{met.kinds} kinds of answers; {met.unmet:.2%} of further ones would be new")
+    write_atomically(done, orjson.dumps(asdict(met), option=orjson.OPT_INDENT_2).decode() + "\n")
+    return met
+
+
+def _met(path: Path) -> AnswerKinds:
+    """Return what kinds of answers the sessions of a file show."""
+    return AnswerKinds.of({"actions": row.actions, "observations": row.observations} for row in read_rows(path))
 
 
 def _record(adoption: Adoption, split: Split, count: int, settings: CollectConfig, told: Followed) -> None:
@@ -340,7 +414,9 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
     if path.exists():
         return FidelityResult.read(path)
     rows = list(read_rows(adoption.sessions("train")))
-    plan = FidelityPlan(read_rows(adoption.sessions("test")), rows, len(rows))
+    held = list(read_rows(adoption.sessions("test")))
+    plans, planner = _plans(adoption, held)
+    plan = FidelityPlan(held, rows, len(rows), plans=plans, planner=planner)
     asked = {"generator": {"confidence": True}}
     options = EnvOptions(spec=adoption.source, world=str(adoption.world), language=asked)
     found, interrupted = measure(options, plan, on_stage=told.begin)
@@ -350,9 +426,21 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
         package=installed("agentworld-gym"),
         world=str(adoption.world),
         split="test",
-        source=f"{found.sessions} sessions that were recorded apart",
+        source=f"{found.sessions} sessions that the model never saw",
         domains=(found,),
     )
     result.write(path)
     write_page(path.with_suffix(".html"), [result])
     return result
+
+
+def _plans(adoption: Adoption, held: Sequence[Row]) -> tuple[Sequence[int], str]:
+    """Return the seeds of the tasks for the consistency ratio, and who draws plans; none where nothing tells success.
+
+    The expert draws them where each task has one, then the agent, and else an explorer.
+    """
+    tested = {row.task_id for row in held if row.success is not None}
+    if adoption.config is None or not tested:
+        return (), "mixed"
+    solved = tested <= {row.task_id for row in held if row.policy in EXPERTS}
+    return range(PLANS), "mixed" if solved else adoption.agent or "explore"

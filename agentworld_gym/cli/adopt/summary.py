@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import Any, Literal
 
 from agentworld_gym.base.statistics.bootstrap import Share
 from agentworld_gym.evaluation.live_check import LiveReport
 from agentworld_gym.evaluation.results.base import EvaluationResult
-from agentworld_gym.evaluation.results.fidelity import Cell, DomainFidelity, FidelityRun, Trusted
+from agentworld_gym.evaluation.results.fidelity import Cell, Consistency, DomainFidelity, FidelityRun, Trusted
 
 TRUSTED, DOUBTED = 0.95, 0.8
 """The shares of right steps from which an action is to be trusted, and below which it is not."""
+
+WIDTH = 120
+"""How wide the paragraphs of the page are."""
 
 FEW = 20
 """With fewer steps than this, nothing is said of an action."""
@@ -23,14 +27,20 @@ class AdoptedSystem(EvaluationResult):
     kind: Literal["adopted"] = "adopted"
     """The kind of the result."""
 
+    system: str
+    """What the system says that it is, or the recordings that were taken."""
+
     world: str
     """The folder of the world."""
 
     env_id: str
     """The environment that plays it."""
 
-    check: LiveReport
-    """What the check of the live system found."""
+    dialect: str | None = None
+    """The dialect of the recordings, where that is not the first one of the environment."""
+
+    check: LiveReport | None
+    """What the check of the live system found; None where recordings alone were taken."""
 
     sessions: int
     """How many sessions the model learned from."""
@@ -61,27 +71,32 @@ def page_of(found: AdoptedSystem) -> str:
 
 def _lines(found: AdoptedSystem) -> Iterator[str]:
     measured, check = found.fidelity, found.check
-    yield f"# A world model of {check.system}"
+    yield f"# A world model of {found.system}"
     yield ""
     yield "```python"
-    yield f'env = gym.make("{found.env_id}", world="{found.world}")'
+    spoken = "" if found.dialect is None else f', dialect="{found.dialect}"'
+    yield f'env = gym.make("{found.env_id}", world="{found.world}"{spoken})'
     yield "```"
     yield ""
-    yield f"It learned from {found.sessions:,} sessions of the live system, and was measured on {measured.sessions}"
+    source = "recorded sessions" if check is None else "sessions of the live system"
+    yield f"It learned from {found.sessions:,} {source}, and was measured on {measured.sessions}"
     yield f"others ({measured.steps:,} steps). `fidelity.html` shows all figures, and steps that it got wrong."
     yield ""
     yield "## How right it is"
     yield ""
-    yield "| | true history | own history |"
-    yield "|---|---|---|"
-    yield f"| this world | {_of_run(measured.taught)} | {_of_run(measured.free)} |"
+    who = [("this world", measured.taught, measured.free, measured.consistency)]
     if measured.nearest is not None:
-        told = f"| the nearest answer, a table of {measured.nearest.turns:,} recorded steps |"
-        yield f"{told} {_of_run(measured.nearest.taught)} | {_of_run(measured.nearest.free)} |"
+        table = measured.nearest
+        name = f"the nearest answer, a table of {table.turns:,} recorded steps"
+        who.append((name, table.taught, table.free, table.consistency))
+    planned = " consistency ratio |" if measured.consistency is not None else ""
+    yield f"| | true history | own history | whole sessions |{planned}"
+    yield "|---|---|---|---|" + ("---|" if planned else "")
+    for name, taught, free, plans in who:
+        ratio = f" {_of_plans(plans)} |" if planned else ""
+        yield f"| {name} | {_of_run(taught)} | {_of_run(free)} | {_of_whole(free)} |{ratio}"
     yield ""
-    yield "The share of answers that are exact where the system repeats itself, with its 95 % interval. *True history*:"
-    yield "each step is asked after what the live system showed. *Own history*: after what the world itself answered"
-    yield "before, as an agent meets it."
+    yield from wrap(_figures_of(found), WIDTH)
     run = measured.free or measured.taught
     if run is not None:
         if run.failures:
@@ -94,6 +109,10 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
         yield from _told_of(cells, "Trust", lambda share: share >= TRUSTED)
         yield from _told_of(cells, "Check now and then", lambda share: DOUBTED <= share < TRUSTED)
         yield from _told_of(cells, "Do not trust", lambda share: share < DOUBTED)
+        acted = run.groups.get("policy", {})
+        if len(acted) > 1:
+            told = ", ".join(f"`{name}` {cell.deterministic.share:.2f}" for name, cell in acted.items())
+            yield f"- **By who acted**: {told}"
         few = [name for name, cell in cells.items() if cell.deterministic.count < FEW]
         if few:
             yield f"- **Not known**, with fewer than {FEW} steps: {', '.join(f'`{name}`' for name in few)}"
@@ -104,15 +123,41 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
     yield ""
     yield "## What the system is like"
     yield ""
-    yield f"- {check.verdict}"
-    yield f"- {check.repeats:.1%} of its answers repeat without what varies; forks: {check.forks}."
+    if check is None:
+        yield "- No live system was at hand: whether it repeats itself is not known, and no step can be grounded in it."
+        yield "- Its tasks are those of the recordings, and no check tells whether one is solved."
+    else:
+        yield f"- {check.verdict}"
+        yield f"- {check.repeats:.1%} of its answers repeat without what varies; forks: {check.forks}."
     yield f"- The sessions show {found.kinds} kinds of answers; about {found.unmet:.2%} of further ones would be new."
-    if check.coverage.unmet:
+    if check is not None and check.coverage.unmet:
         yield f"- Nobody called {', '.join(check.coverage.unmet[:12])} in the check: what they do is not known."
-    if check.coverage.refused:
+    if check is not None and check.coverage.refused:
         yield f"- Every call of {', '.join(check.coverage.refused[:12])} was refused in the check."
     if measured.stale:
         yield f"- {measured.stale} of the measured sessions no longer repeat in the live system, and were left out."
+
+
+def _figures_of(found: AdoptedSystem) -> str:
+    """Say what the figures are."""
+    live, plans = found.check is not None, found.fidelity.consistency
+    where = " where the system repeats itself" if live else ""
+    played = "the live system answers when the same actions are played in it" if live else "was recorded"
+    said = (
+        f"The share of answers that are exact{where}, with its 95 % interval. *True history*: each step is asked after "
+        "what the system showed. *Own history*: after what the world itself answered before, as an agent meets it. "
+        f"*Whole sessions*: the share of sessions in which every such answer equals what {played}."
+    )
+    if plans is None:
+        return said
+    said += (
+        " *Consistency ratio*: the share of tasks whose plan, found in this world, succeeds when it is replayed in the "
+        f"live system, divided by that of tasks whose plan is found there; {plans.tasks} tasks, {plans.plans} plans of "
+        f"`{plans.policy}` each."
+    )
+    if plans.precision is None:
+        return f"{said} No plan succeeds in this world."
+    return f"{said} Of the plans that succeed in this world {plans.precision:.1%} succeed when they are replayed."
 
 
 def _guard_of(found: AdoptedSystem) -> Iterator[str]:
@@ -122,12 +167,14 @@ def _guard_of(found: AdoptedSystem) -> Iterator[str]:
         return
     yield "```python"
     yield "language = {"
-    yield f'    "guard": {{"least": {guard.least:g}, "remedy": "ground"}}, "generator": {{"confidence": True}}'
+    remedy = "end" if found.check is None else "ground"
+    yield f'    "guard": {{"least": {guard.least:g}, "remedy": "{remedy}"}}, "generator": {{"confidence": True}}'
     yield "}"
     yield "```"
     yield ""
-    yield f"With these options an answer that the model holds to be less than {guard.least:g} likely is taken from the"
-    yield f"live system: {1 - guard.taken.share:.1%} of the steps. Of the others {guard.wrong.share:.1%} are wrong."
+    done = "ends the episode" if found.check is None else "is taken from the live system"
+    yield f"With these options an answer that the model holds to be less than {guard.least:g} likely {done}:"
+    yield f"{1 - guard.taken.share:.1%} of the steps. Of the others {guard.wrong.share:.1%} are wrong."
 
 
 def _told_of(cells: dict[str, Cell], verdict: str, fits: Any) -> Iterator[str]:
@@ -139,6 +186,16 @@ def _told_of(cells: dict[str, Cell], verdict: str, fits: Any) -> Iterator[str]:
 
 def _of_run(run: FidelityRun | None) -> str:
     return "–" if run is None or run.measures is None else _of_share(run.measures.deterministic)
+
+
+def _of_whole(run: FidelityRun | None) -> str:
+    return "–" if run is None or run.whole is None else _of_share(run.whole)
+
+
+def _of_plans(plans: Consistency | None) -> str:
+    if plans is None or plans.ratio is None:
+        return "–"
+    return f"{plans.ratio:.3f} ({plans.low:.2f} to {plans.high:.2f})"
 
 
 def _of_share(share: Share) -> str:

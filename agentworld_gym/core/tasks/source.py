@@ -62,6 +62,17 @@ class DrawsSplits(Protocol):
         ...
 
 
+@runtime_checkable
+class DecidedBySeed(Protocol):
+    """A pool in which episodes of one task may be different ones, as a live environment makes another game of each
+    seed."""
+
+    @property
+    def by_seed(self) -> bool:
+        """Whether the seed of an episode decides what it is."""
+        ...
+
+
 class TaskSource:
     """A source that picks the task of an episode by the seed of the episode.
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import compress, groupby, islice
 
 from agentworld_gym.base.statistics.bootstrap import Share, interval
+from agentworld_gym.base.statistics.proportions import proportion
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import LEAST, Measure, calibration, trusted
 from agentworld_gym.evaluation.fidelity.cases import ReplayCase
@@ -132,6 +133,7 @@ def _run(walked: Replay, cases: Sequence[ReplayCase]) -> FidelityRun:
         measures=_of_steps(answered) if answered else None,
         failures=dict(Counter(step.failure for step in walked.steps if step.failure)),
         lost=walked.lost,
+        whole=_whole(steps, cases),
         reasked=sum(step.reasks > 0 for step in answered),
         constrained=sum(step.refused > 0 for step in answered),
         kinds={kind: interval(*kinds[kind]) for kind in sorted(kinds)},
@@ -139,6 +141,13 @@ def _run(walked: Replay, cases: Sequence[ReplayCase]) -> FidelityRun:
         attempts=_attempts(steps, cases),
         probes=_probes(walked.probed, cases),
     )
+
+
+def _whole(steps: Sequence[ReplayedStep], cases: Sequence[ReplayCase]) -> Share | None:
+    """Return the share of the sessions that were begun of which every step is answered and right."""
+    right = Counter(step.case for step in steps if (step.match.deterministic if step.match else step.exact))
+    begun = dict.fromkeys(step.case for step in steps)
+    return proportion([right[number] == sum(cases[number].asked) for number in begun]) if begun else None
 
 
 def _of_steps(steps: Sequence[ReplayedStep]) -> Measures:

@@ -17,6 +17,7 @@ from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.kit.matching import MatchResult, match
 from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.worlds.recorded_tasks import has_no_system
 
 LOOK = Action(json.dumps(SHOW_AGAIN), SHOW_AGAIN)
 """A look at the screen."""
@@ -106,6 +107,8 @@ def recorded_task(row: Row, source: TaskSource) -> Task:
 def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[ReplayCase | None]:
     """Replay recorded sessions in the grounded world; yield None for a session that it no longer repeats.
 
+    Where no system can repeat them, they are taken as they are, and nobody knows what probes find.
+
     Raises:
         SpecError: A session has no task, or was recorded in another dialect than that of the world.
     """
@@ -116,6 +119,9 @@ def cases_of(rows: Sequence[Row], grounded: EpisodeRunner) -> Iterator[ReplayCas
         task = recorded_task(row, grounded.source)
         actions = tuple(grounded.parser.parse(text, task.tools) for text in row.actions)
         case = ReplayCase(row, task, actions, ())
+        if has_no_system(grounded.world):
+            yield replace(case, probed=(None,) * len(case.checks))
+            continue
         (session,) = grounded.world.begin([task], [case.seed])
         if isinstance(session, Failure):
             yield None

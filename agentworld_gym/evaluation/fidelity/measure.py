@@ -68,6 +68,9 @@ class FidelityPlan:
     plans: Sequence[int] = ()
     """The task seeds for the consistency ratio; without any, it is left out."""
 
+    planner: str = "mixed"
+    """The handle of the policy that draws the plans: `mixed`, the expert that errs, for tasks that have an expert."""
+
     wave: int = WAVE
     """The number of sessions that are replayed together."""
 
@@ -298,7 +301,15 @@ def _ask(
                 plans.total = total
                 check()
 
-            return consistency(runner, truth, plan.plans, wave=plan.wave, on_progress=follow, direct=direct)
+            return consistency(
+                runner,
+                truth,
+                plan.plans,
+                policy=plan.planner,
+                wave=plan.wave,
+                on_progress=follow,
+                direct=direct,
+            )
 
         if there is None:
             findings.consistency = planned(runner, "plans")

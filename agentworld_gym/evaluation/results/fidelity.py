@@ -89,6 +89,11 @@ class FidelityRun(Strict):
     lost: int = 0
     """The number of steps that a failure left unplayed."""
 
+    whole: Share | None = None
+    """The share of sessions of which every step was answered, and right where the rules decide it. With the world's own
+    history this is the consistency of sessions that no check tests: how many of them the true world repeats on the same
+    actions. None where no step was asked for."""
+
     reasked: int = 0
     """The number of answered steps whose first answer could not be read, so that the world asked again."""
 

@@ -11,6 +11,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import escape, unescape
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action, Message
+from agentworld_gym.core.contracts.verdict import with_verdict, without_verdict
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines.catalog import has_view
@@ -23,31 +24,46 @@ from agentworld_gym.llm.rows.replayed_states import shown_states
 from agentworld_gym.llm.rows.row import Row
 
 
-def rerendered_messages(row: Row, prompts: Prompts) -> list[Message]:
+def rerendered_messages(row: Row, prompts: Prompts, task: Task | None = None) -> list[Message]:
     """Render the messages of a session with other prompts; all of its turns are over.
 
     Every assistant message holds the answer itself, so that it is a change where the prompts ask for changes. A row
     whose task cannot be generated again keeps its own messages.
 
+    Args:
+        row: The session.
+        prompts: The prompts.
+        task: Its task, where that is known; None generates it again.
+
     Raises:
         SpecError: The form is not `full` and the task of the row cannot be generated again.
     """
-    task = required_task(row, prompts)
+    task = task or required_task(row, prompts)
     if task is None:
         return row.messages()
-    turns = rendered_turns(row, prompts, task)
-    return conversation(row, prompts, task, [(turn.user, prompts.answer_message(task, *turn.seen)) for turn in turns])
+    turns = list(rendered_turns(row, prompts, task))
+    answers = [prompts.answer_message(task, *turn.seen) for turn in turns]
+    if row.verdicts:
+        said = (without_verdict(line, "reward")[1] for line in row.verdicts)
+        answers = [with_verdict(answer, one) for answer, one in zip(answers, said, strict=True)]
+    return conversation(row, prompts, task, zip((turn.user for turn in turns), answers, strict=True))
 
 
-def rerendered(row: Row, prompts: Prompts) -> Row:
+def rerendered(row: Row, prompts: Prompts, task: Task | None = None) -> Row:
     """Return a row with the messages of other prompts; a row whose task cannot be generated again stays as it is.
+
+    Args:
+        row: The session.
+        prompts: The prompts.
+        task: Its task, where that is known; None generates it again.
 
     Raises:
         SpecError: The form is not `full` and the task of the row cannot be generated again.
     """
-    if required_task(row, prompts) is None:
+    task = task or required_task(row, prompts)
+    if task is None:
         return row
-    system, *messages = (message["content"] for message in rerendered_messages(row, prompts))
+    system, *messages = (message["content"] for message in rerendered_messages(row, prompts, task))
     *past, last = messages[::2]
     found = {"prompt": (*past, last + prompts.closing), "current_prompt": last, "response": tuple(messages[1::2])}
     own = {"profile": prompts.profile, "form": prompts.form}

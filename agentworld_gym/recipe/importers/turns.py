@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +99,7 @@ def turns_of(conversation: ImportedConversation, spec: DomainSpec, tally: Import
     tally.leave("text of the agent beside its calls", spoken - (answer is not None))
     return Turns(
         said[0][: match.start()] if match else said[0] if said else "",
-        conversation.tools or _shapes(events),
+        conversation.tools or inferred_tools(event for event in events if isinstance(event, ImportedCall)),
         tuple(action for action, _ in pairs),
         tuple(observation for _, observation in pairs),
         answer,
@@ -191,12 +191,16 @@ def _object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _shapes(events: Sequence[Any]) -> tuple[dict[str, Any], ...]:
-    """Infer tools from their calls: their names, and the names of their arguments."""
+def inferred_tools(calls: Iterable[ImportedCall]) -> tuple[dict[str, Any], ...]:
+    """Infer tools from their calls: their names, and the names of their arguments.
+
+    >>> [tool] = inferred_tools([ImportedCall("1", "lend", '{"title": "Emma"}')])
+    >>> tool["name"], tool["parameters"]["properties"]
+    ('lend', {'title': {}})
+    """
     shapes: dict[str, dict[str, Any]] = {}
-    for event in events:
-        if isinstance(event, ImportedCall):
-            shapes.setdefault(event.name, {}).update({key: {} for key in _object(event.arguments)})
+    for call in calls:
+        shapes.setdefault(call.name, {}).update({key: {} for key in _object(call.arguments)})
     return tuple(
         {"name": name, "description": "", "parameters": {"type": "object", "properties": properties}}
         for name, properties in shapes.items()

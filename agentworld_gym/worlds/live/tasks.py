@@ -91,13 +91,17 @@ class LiveTasks:
         task = self._written.get(name)
         return None if task is None else self.complete(self._in_split(task))
 
+    @property
+    def by_seed(self) -> bool:
+        """Whether the seed of an episode decides what it is, as in an environment that draws its games."""
+        engine = self._engines.usual
+        return engine is not None and engine.splits
+
     def draw_from(self, split: Split) -> bool:
         """Draw from a split from now on; false where the system knows no splits."""
-        engine = self._engines.usual
-        if engine is None or not engine.splits:
-            return False
-        self._split = split
-        return True
+        if self.by_seed:
+            self._split = split
+        return self.by_seed
 
     def _in_split(self, task: Task) -> Task:
         return task if self._split == task.split else task.model_copy(update={"split": self._split})

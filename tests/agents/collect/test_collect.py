@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import deadly_sessions
 import gymnasium as gym
@@ -369,6 +370,16 @@ def test_controls_disturb_a_share_of_the_sessions_and_leave_the_others_as_they_a
         if plain is not None and other is not None and not other.controls:
             same = {"provenance": plain.provenance}
             assert other.model_copy(update=same) == plain
+
+
+def test_an_agent_plays_its_share_of_the_sessions_and_the_policies_play_the_others() -> None:
+    asked: dict[str, Any] = {"agent": "menu", "policies": {"expert": 1.0}}
+    shared = Recorder([SPEC], CollectConfig(agent_share=0.5, **asked), seed=2)
+    policies = [row.policy for row in map(shared.row, range(20)) if row is not None]
+    assert 4 <= policies.count("menu") <= 16 and policies.count("expert") == len(policies) - policies.count("menu")
+    alone = Recorder([SPEC], CollectConfig(**asked), seed=2)
+    assert {row.policy for row in map(alone.row, range(4)) if row is not None} == {"menu"}
+    assert alone.recording != shared.recording
 
 
 def test_domains_take_turns() -> None:

@@ -20,6 +20,7 @@ from agentworld_gym.llm.rows.row_reading import read_rows
 
 pytest.importorskip("torch")
 
+AGENT = "python:live_servers:noting"
 TOOLS = ["add_note", "list_notes", "count_nodes", "structured"]
 
 
@@ -36,7 +37,7 @@ def adopted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, *more: str) -> Any:
-    command = ["adopt", str(folder / "notes.yaml"), "--out", str(folder / "run"), *more]
+    command = ["adopt", str(folder / "notes.yaml"), "--out", str(folder / "run"), "--agent", AGENT, *more]
     return CliRunner().invoke(app, command)
 
 
@@ -48,8 +49,15 @@ def test_the_folder_holds_what_every_stage_found(adopted: Path) -> None:
     [measured] = FidelityResult.read(run / "fidelity.json").domains
     assert measured.taught is not None and measured.free is not None and measured.nearest is not None
     assert measured.nearest.sessions == 12
-    assert "## What to trust" in (run / "README.md").read_text()
+    assert measured.free.whole is not None and measured.free.whole.count == measured.sessions
+    page = (run / "README.md").read_text()
+    assert "## What to trust" in page and "| own history | whole sessions |" in page
     assert json.loads((run / "adopted.json").read_text())["sessions"] == 12
+
+
+def test_an_agent_plays_some_of_the_sessions_and_an_explorer_the_others(adopted: Path) -> None:
+    policies = [row.policy for row in read_rows(adopted / "run" / "sessions" / "train.jsonl")]
+    assert 0 < policies.count("live_servers:noting") < policies.count("explore")
 
 
 def test_the_same_command_does_nothing_twice_and_another_one_is_refused(adopted: Path) -> None:

@@ -119,6 +119,7 @@ def test_the_grounded_world_is_faithful_to_itself():
     assert found.free and found.free.measures and found.free.measures.exact.share == 1.0
     assert found.free.probes and found.free.probes.agreement.share == 1.0
     assert found.consistency and found.consistency.ratio == 1.0 and found.consistency.precision == 1.0
+    assert found.free.whole and (found.free.whole.share, found.free.whole.count) == (1.0, len(ROWS))
 
 
 def test_an_error_costs_one_step_where_the_truth_is_put_right_and_shows_in_its_turn():
@@ -130,6 +131,7 @@ def test_an_error_costs_one_step_where_the_truth_is_put_right_and_shows_in_its_t
     assert (turns["1"].exact.share, turns["2"].exact.share, turns["3"].exact.share) == (1.0, 0.0, 1.0)
     assert list(turns)[:3] == ["1", "2", "3"]
     assert {one.turn for one in found.examples} == {2} and all(one.predicted == "?" for one in found.examples)
+    assert found.free and found.free.whole and found.free.whole.share == 1 - longer / len(ROWS)
 
 
 def test_attempts_are_counted_by_kind_with_the_steps_that_the_world_did_not_answer():
@@ -207,6 +209,7 @@ def test_failures_are_counted_apart_and_end_a_free_session():
     assert found.taught.failures == {"timeout": STEPS} and found.taught.lost == 0
     assert found.free and found.free.failures == {"timeout": len(ROWS)}
     assert found.free.lost == STEPS - len(ROWS)
+    assert found.free.whole and found.free.whole.share == 0.0
 
 
 def test_what_failed_can_be_counted_as_wrong():
