@@ -115,9 +115,8 @@ def shared(shop: Shop) -> Iterator[SiteEngine]:
 def served(**keys: Any) -> Iterator[SiteEngine]:
     engine = open_live(LiveSource.of({"ahead": 0, "settle_seconds": 0.05, **keys}))
     yield engine
-    browsers = engine.site._browsers
     engine.close()
-    assert browsers is None or not browsers._all
+    assert not engine.site.browsers._all
 
 
 def started(engine: SiteEngine, **state: Any) -> SiteMachine:
@@ -205,14 +204,15 @@ def test_a_page_that_hangs_ends_its_own_episode(lamp: SiteEngine) -> None:
     other.close()
 
 
-def test_a_killed_browser_ends_its_own_members_and_the_next_episode_has_another_one(folder: Path) -> None:
+@pytest.mark.parametrize("killed", [0, 1], ids=["what-drives-it", "the-browser"])
+def test_a_killed_browser_ends_its_own_members_and_the_next_episode_has_another_one(folder: Path, killed: int) -> None:
     engine = open_live(LiveSource.of({"folder": str(folder), "ahead": 0, "per_browser": 1}))
     try:
         machine, other = started(engine), started(engine)
         (pid,) = machine.pids
         family = family_of(pid)
         assert [pid] != other.pids
-        os.kill(pid, signal.SIGKILL)
+        os.kill(family[killed], signal.SIGKILL)
         with pytest.raises(SystemLost, match="the browser ended"):
             machine.act(call("snapshot"))
         assert "Lamp" in other.act(call("snapshot"))
