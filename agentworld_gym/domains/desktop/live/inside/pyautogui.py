@@ -184,7 +184,7 @@ class _Device:
 
         first, last = self._display.display.info.min_keycode, self._display.display.info.max_keycode
         held = self._display.get_keyboard_mapping(first, last - first + 1)
-        free = [first + place for place, symbols in enumerate(held) if not any(symbols)]
+        free: list[int] = [first + place for place, symbols in enumerate(held) if not any(symbols)]
         if not free:
             raise PyAutoGUIException("the keyboard has no key for this character, and none that is free")
         self.root.change_property(self._note, Xatom.CARDINAL, 32, free[-1:])
