@@ -1,4 +1,4 @@
-"""The browsers of one live site: each is shared by a bounded number of sessions, and ends with the last of them."""
+"""The browsers of one live site: each is shared by a bounded number of sessions; one that nobody uses is kept."""
 
 from __future__ import annotations
 
@@ -115,11 +115,13 @@ class LiveBrowsers:
         return browser, next(int(one["id"]) for one in told["processInfo"] if one["type"] == "browser")
 
     def leave(self, one: LiveBrowser) -> None:
-        """Count one session less in a browser. The last one ends it, unless it is the only browser."""
+        """Count one session less in a browser. The last one ends it, unless no other is empty: episodes that begin
+        while those before them end need room in a second browser, which would start again each time.
+        """
         with self._changing:
             one.members -= 1
-            others = [other for other in self._all if other is not one and other.alive]
-            if one.members or (one.alive and not others):
+            spare = any(other.alive and not other.members for other in self._all if other is not one)
+            if one.members or (one.alive and not spare):
                 return
             self._all = [other for other in self._all if other is not one]
         one.close()
