@@ -180,12 +180,13 @@ class SiteSession(LiveSession):
         assert self._context is not None and self._home is not None
         browser = ChromiumBrowser(self._home.driver, "", self._context, settle_s=self._config.settle_seconds)
         self._browser = browser
-        await browser.begin(address)
+        scripts = self._site.scripts
+        # A page that plays episodes has to be whole, so that one which loads too slowly is late.
+        await browser.begin(address, None if scripts is None else 2 * self._config.limits.start_seconds)
         page = browser.tab.page
         self._page, self._address = page, page.url
         if page.url.startswith("chrome-error:"):
             raise SystemLost(f"{address} does not answer")
-        scripts = self._site.scripts
         if scripts is not None and seed is not None:
             if scripts.begin is not None:
                 number = miniwob.page_seed(seed) if self._config.miniwob is not None else seed
