@@ -9,7 +9,8 @@ it started; with `--workers` the processes that record as well.
 In waves, half of the kills come before a step and half in its middle, and one in five hits a session that waits for its
 episode or just starts. The table counts the kills, the episodes that ended by one, and the episodes that ended though
 nobody had hit them. A recording is compared with one that nobody
-disturbed: rows that are lost, doubled, or different. Both count the processes and folders that are left at the end.
+disturbed: rows that are lost, doubled, or different. In this process its kills and the ends of its episodes are counted
+as well; an episode that ends so is played again. Both count the processes and folders that are left at the end.
 """
 
 from __future__ import annotations
@@ -24,16 +25,23 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import gymnasium as gym
 
 from agentworld_gym.agents.collect.config import CollectConfig
 from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.base.errors import AgentWorldError
+from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.cli.common import spec_source
 from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.engines import EngineError
 from agentworld_gym.core.registration import find_domain
+from agentworld_gym.kit.live import LiveMachine, LiveSession
+from agentworld_gym.kit.live.pool import LivePool
 from agentworld_gym.kit.live.process_watch import family_of
+from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 
 RATE = 0.33
@@ -146,18 +154,19 @@ def _killer(pid: int) -> Callable[[], None]:
 
 
 def _recording(env: str, world: str, sessions: int, workers: int, kills: int) -> None:
-    spec, config = load_spec(spec_source(env)), CollectConfig(world=world)
+    spec, config, rng = load_spec(spec_source(env)), CollectConfig(world=world), random.Random(0)
     with tempfile.TemporaryDirectory() as place:
         whole = Path(place) / "whole.jsonl"
         began = time.perf_counter()
         collect([spec], whole, sessions, 0, config)
         calm = time.perf_counter() - began
         told = list(read_rows(whole))
-        done = rounds = starts = lost = doubled = other = 0
+        account = _Account() if workers == 1 else None
+        done = rounds = starts = lost = doubled = other = by_kill = 0
         began = time.perf_counter()
         while done < kills:
             disturbed, rounds = Path(place) / f"{rounds}.jsonl", rounds + 1
-            killer = _Killing(kills - done, calm / sessions / RATE)
+            killer = _Killing(kills - done, calm / sessions / RATE, rng, account)
             thread = threading.Thread(target=killer.run, daemon=True)
             thread.start()
             held = 0
@@ -172,19 +181,86 @@ def _recording(env: str, world: str, sessions: int, workers: int, kills: int) ->
             rows = {row.number: row for row in read_rows(disturbed)}
             doubled += held - len(rows)
             lost += len({row.number for row in told} - rows.keys())
-            same = (row.number in rows and rows[row.number].observations == row.observations for row in told)
-            other += len(told) - sum(same)
+            different = [rows[row.number] for row in told if row.number in rows and _differ(row, rows[row.number])]
+            other += len(different)
+            if account is not None:
+                by_kill += sum(map(account.touched, different))
         print(f"kills {done} while {rounds * sessions} sessions were recorded, in {starts} starts of the command")
-        print(f"rows lost {lost}, doubled {doubled}, different or lost {other}")
+        if account is not None:
+            print(account)
+        print(f"rows lost {lost}, doubled {doubled}, different {other}")
+        if account is not None:
+            print(f"of those that differ, {by_kill} are of sessions that were hit and went on")
         spent = (time.perf_counter() - began) / rounds / sessions
         print(f"{calm / sessions:.2f} s a session undisturbed, {spent:.2f} s disturbed")
+
+
+def _differ(one: Row, other: Row) -> bool:
+    return one.observations != other.observations
+
+
+class _Account:
+    """Which sessions were hit, and which episodes ended, from now on and in this process."""
+
+    def __init__(self) -> None:
+        self._roots = WeakKeyDictionary[LiveSession, frozenset[int]]()
+        self._playing, self._hit = set[int](), set[int]()
+        self._answers: list[list[str]] = []
+        self.struck = self.ended = self.others = 0
+        begin, act, free = LiveMachine.__init__, LiveMachine.act, LiveMachine._free
+        start = LivePool[Any]._start
+
+        def started(pool: LivePool[Any]) -> Any:
+            session = start(pool)
+            self._roots[session] = frozenset(session.pids)
+            return session
+
+        def began(machine: LiveMachine, engine: Any, task: Any, session: LiveSession, shown: str) -> None:
+            begin(machine, engine, task, session, shown)
+            self._playing |= self._roots.get(session, frozenset())
+
+        def acted(machine: LiveMachine, action: Any) -> str:
+            roots = self._roots.get(machine._open(), frozenset())
+            try:
+                return act(machine, action)
+            except EngineError:
+                by_kill = bool(roots & self._hit)
+                self.ended, self.others = self.ended + by_kill, self.others + (not by_kill)
+                raise
+
+        def freed(machine: LiveMachine, system: LiveSession) -> None:
+            roots = self._roots.get(system, frozenset())
+            self._playing -= roots
+            if roots & self._hit:
+                self._answers.append([told for _, told in machine._turns[1:]])
+            free(machine, system)
+
+        LivePool._start, LiveMachine.__init__ = started, began  # type: ignore[method-assign, assignment]
+        LiveMachine.act, LiveMachine._free = acted, freed  # type: ignore[method-assign]
+
+    def note(self, pid: int) -> bool:
+        """Take down that a process is killed, and return whether it belongs to an episode."""
+        roots = {root for root in family_of(os.getpid()) if root != os.getpid() and pid in family_of(root)}
+        self._hit |= roots
+        return bool(roots & self._playing)
+
+    def touched(self, row: Row) -> bool:
+        """Return whether the session of a row was hit, and went on."""
+        answers = list(map(digest_of, row.observations))
+        return any(answers[: len(told)] == told for told in self._answers if told)
+
+    def __str__(self) -> str:
+        return (
+            f"kills of processes of an episode {self.struck}; "
+            f"episodes that ended by a kill {self.ended}, other episodes that ended {self.others}"
+        )
 
 
 class _Killing:
     """Kills what this process started, now and then."""
 
-    def __init__(self, kills: int, pause: float) -> None:
-        self._kills, self._pause, self._rng = kills, pause, random.Random(0)
+    def __init__(self, kills: int, pause: float, rng: random.Random, account: _Account | None) -> None:
+        self._kills, self._pause, self._rng, self._account = kills, pause, rng, account
         self.done, self.over = 0, threading.Event()
 
     def run(self) -> None:
@@ -192,8 +268,12 @@ class _Killing:
         while self.done < self._kills and not self.over.wait(self._pause * self._rng.random() * 2):
             if family := _processes():
                 with suppress(ProcessLookupError):
-                    os.kill(self._rng.choice(family), signal.SIGKILL)
+                    pid = self._rng.choice(family)
+                    of_episode = self._account is not None and self._account.note(pid)
+                    os.kill(pid, signal.SIGKILL)
                     self.done += 1
+                    if self._account is not None:
+                        self._account.struck += of_episode
 
 
 def _processes() -> list[int]:

@@ -40,7 +40,6 @@ from agentworld_gym.kit.live.environments.worker import TextWorldGame
 MENU = ("go north", "go east", "go south", "go west", "take coin", "inventory", "look")
 ENCODER = TextEncoder(max_menu=12)
 MAX_STEPS = 20
-EPISODES = 10
 PPO = {"n_steps": 32, "batch_size": 128, "n_epochs": 6, "learning_rate": 1e-3, "gamma": 0.98, "ent_coef": 0.02}
 UNSEEN = ("validation", "test")
 
@@ -77,16 +76,16 @@ class Original(gym.Env[Any, Any]):
         return self._menu.masks()
 
 
-def played(games: str, split: str, choose: Callable[[Any, Any], Any]) -> float:
+def played(games: str, split: str, episodes: int, choose: Callable[[Any, Any], Any]) -> float:
     """Return the share of games that are won on TextWorld itself."""
     env, won = Original(games, split, 0), 0
-    for seed in range(EPISODES):
+    for seed in range(episodes):
         vector, over, info = env.reset(seed=seed)[0], False, {}
         while not over:
             vector, _, terminated, truncated, info = env.step(choose(vector, env.action_masks()))
             over = terminated or truncated
         won += info["is_success"]
-    return won / EPISODES
+    return won / episodes
 
 
 def main() -> None:
@@ -96,6 +95,7 @@ def main() -> None:
     parser.add_argument("games")
     parser.add_argument("--steps", type=int, default=4096)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--episodes", type=int, default=10, help="unseen episodes of each split")
     parser.add_argument("--python")
     parser.add_argument("--world", default="live")
     asked = parser.parse_args()
@@ -105,7 +105,7 @@ def main() -> None:
     if asked.who == "random":
 
         def success(split: str) -> float:
-            return played(games, split, lambda vector, mask: dice.choice(np.flatnonzero(mask)))
+            return played(games, split, asked.episodes, lambda vector, mask: dice.choice(np.flatnonzero(mask)))
     else:
         env: Any
         if asked.who in ("live", "dream"):
@@ -126,13 +126,18 @@ def main() -> None:
             if asked.who in ("live", "dream"):
                 options: Any = {"live": live, "max_steps": MAX_STEPS, "split": split, "encoder": ENCODER}
                 return evaluate_policy(
-                    model, "AgentWorld/Custom-v0", range(EPISODES), world="live", deterministic=False, **options
+                    model, "AgentWorld/Custom-v0", range(asked.episodes), world="live", deterministic=False, **options
                 ).success
-            return played(
-                games, split, lambda vector, mask: model.predict(vector, action_masks=mask, deterministic=False)[0]
-            )
 
-    print(f"{asked.who}: success of {EPISODES}:", ", ".join(f"{split} {success(split):.2f}" for split in UNSEEN))
+            def choose(vector: Any, mask: Any) -> Any:
+                return model.predict(vector, action_masks=mask, deterministic=False)[0]
+
+            return played(games, split, asked.episodes, choose)
+
+    print(
+        f"{asked.who}, seed {asked.seed}: success of {asked.episodes}:",
+        ", ".join(f"{split} {success(split):.2f}" for split in UNSEEN),
+    )
 
 
 if __name__ == "__main__":

@@ -126,6 +126,17 @@ def family_of(pid: int, children: Mapping[int, list[int]] | None = None) -> list
     return found
 
 
+def parent_of(pid: int) -> int | None:
+    """Return the parent of a process; None where it has ended, or the system has no /proc.
+
+    >>> parent_of(os.getpid()) in (os.getppid(), None)
+    True
+    """
+    with suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/stat", "rb") as file:
+        return int(file.read().rpartition(b")")[2].split()[1])
+    return None
+
+
 def resident_bytes(pid: int) -> int:
     """Return the memory that a process holds; 0 where there is none."""
     with suppress(OSError, ValueError, IndexError), open(f"/proc/{pid}/statm", encoding="ascii") as file:

@@ -1,19 +1,18 @@
-"""The browsers of one live site: each is shared by a bounded number of sessions, and ends with the last of them."""
+"""The browsers of one live site: each is shared by a bounded number of sessions; one that nobody uses is kept."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+import threading
+from typing import TYPE_CHECKING
 
-from agentworld_gym.core.engines import EngineError, SystemLost
+from agentworld_gym.core.engines import SystemLost
 from agentworld_gym.domains.web.engine.chromium.driver import Driver
 from agentworld_gym.kit.live import LiveLimits
-from agentworld_gym.kit.live.process_watch import Watched, process_watch
+from agentworld_gym.kit.live.process_watch import Watched, parent_of, process_watch
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext
+    from playwright.async_api import Browser
 
 ARGUMENTS = (
     # The gates look names up; nothing leaves the machine beside them.
@@ -26,33 +25,46 @@ ARGUMENTS = (
 
 
 class LiveBrowser:
-    """One Chromium, and how many sessions are in it.
+    """One Chromium with the process of Playwright that drives it, and how many sessions are in it.
+
+    Whoever ends either ends both, and no other browser.
 
     Args:
+        driver: What drives it.
         browser: The Chromium.
         pid: The number of its process.
         watched: How it is watched.
     """
 
-    def __init__(self, browser: Browser, pid: int, watched: Watched) -> None:
-        self.browser, self.pid, self.watched = browser, pid, watched
+    def __init__(self, driver: Driver, browser: Browser, pid: int, watched: Watched) -> None:
+        self.driver, self.browser, self.watched = driver, browser, watched
+        self._pid, self._parent = pid, parent_of(pid)
+        self.root = pid
+        """The number of the process that this one started, which is that of Playwright."""
+        while (parent := parent_of(self.root)) not in (None, 0, 1, os.getpid()):
+            self.root = parent
         self.members = 0
 
     @property
     def alive(self) -> bool:
-        """Whether it runs. Where what drives it was ended, nobody tells that it ended as well."""
+        """Whether it runs. Where what drives it was ended, nobody tells, but it has lost its parent."""
         if not self.browser.is_connected():
             return False
         try:
-            os.kill(self.pid, 0)
+            os.kill(self._pid, 0)
         except OSError:
             return False
-        return True
+        return parent_of(self._pid) == self._parent
 
     @property
     def why(self) -> str:
         """Why it ended."""
-        return self.watched.broken or "its process is gone"
+        return self.watched.broken or "its process, or that of Playwright, is gone"
+
+    def close(self) -> None:
+        """End it, and what drives it."""
+        process_watch().remove(self.watched)
+        self.driver.close()
 
 
 class LiveBrowsers:
@@ -61,78 +73,62 @@ class LiveBrowsers:
     Args:
         limits: What one session may take.
         most: How many sessions share a browser.
-
-    Raises:
-        EngineError: Chromium or Playwright is missing, or Playwright does not start.
     """
 
     def __init__(self, limits: LiveLimits, most: int) -> None:
-        self.driver = Driver()
         self._limits, self._most = limits, most
         self._all: list[LiveBrowser] = []
-        self._changing = asyncio.Lock()
-        self.broken = False
-        """Whether no browser starts any more, as where what drives them has ended."""
+        self._changing = threading.Lock()
 
-    async def join(self, **options: Any) -> tuple[LiveBrowser, BrowserContext]:
-        """Return a browser with room, and a new context in it.
-
-        Args:
-            options: The options of the context.
+    def join(self) -> LiveBrowser:
+        """Return a browser with room, in which there is one session more.
 
         Raises:
-            EngineError: No browser starts.
+            SystemLost: No browser starts.
         """
-        async with self._changing:
+        with self._changing:
             self._all = [one for one in self._all if one.alive or one.members]
             found = next((one for one in self._all if one.alive and one.members < self._most), None)
             if found is None:
-                found = await self._start()
+                found = self._start()
                 self._all.append(found)
             found.members += 1
-        try:
-            return found, await found.browser.new_context(**options)
-        except BaseException as error:
-            await self.leave(found)
-            if isinstance(error, Exception):
-                raise SystemLost(f"the browser opens no context: {str(error).splitlines()[0]}") from error
-            raise
+            return found
 
-    async def _start(self) -> LiveBrowser:
-        heap = f"--js-flags=--max-old-space-size={self._limits.memory_mb}"
+    def _start(self) -> LiveBrowser:
+        driver = None
         try:
-            browser = await self.driver.launch(*ARGUMENTS, heap)
-            line = await browser.new_browser_cdp_session()
-            told = await line.send("SystemInfo.getProcessInfo")
-            await line.detach()
+            driver = Driver()
+            browser, pid = driver.run(self._launched(driver), self._limits.start_seconds)
         except Exception as error:
-            self.broken = True
-            raise SystemLost(f"the browser does not start: {str(error).splitlines()[0]}") from error
-        pid = next(int(one["id"]) for one in told["processInfo"] if one["type"] == "browser")
+            if driver is not None:
+                driver.close()
+            raise SystemLost(f"the browser does not start: {str(error).partition(chr(10))[0]}") from error
         bounds = {"memory_mb": self._limits.memory_mb * self._most, "processes": self._limits.processes * self._most}
-        return LiveBrowser(browser, pid, process_watch().add(pid, self._limits.model_copy(update=bounds)))
+        return LiveBrowser(driver, browser, pid, process_watch().add(pid, self._limits.model_copy(update=bounds)))
 
-    async def leave(self, one: LiveBrowser) -> None:
-        """Count one session less in a browser. The last one ends it, unless it is the only browser."""
-        async with self._changing:
+    async def _launched(self, driver: Driver) -> tuple[Browser, int]:
+        browser = await driver.launch(*ARGUMENTS, f"--js-flags=--max-old-space-size={self._limits.memory_mb}")
+        line = await browser.new_browser_cdp_session()
+        told = await line.send("SystemInfo.getProcessInfo")
+        await line.detach()
+        return browser, next(int(one["id"]) for one in told["processInfo"] if one["type"] == "browser")
+
+    def leave(self, one: LiveBrowser) -> None:
+        """Count one session less in a browser. The last one ends it, unless no other is empty: episodes that begin
+        while those before them end need room in a second browser, which would start again each time.
+        """
+        with self._changing:
             one.members -= 1
-            others = [other for other in self._all if other is not one and other.alive]
-            if one.members or (one.alive and not others):
+            spare = any(other.alive and not other.members for other in self._all if other is not one)
+            if one.members or (one.alive and not spare):
                 return
             self._all = [other for other in self._all if other is not one]
-        await self._end(one)
-
-    async def _end(self, one: LiveBrowser) -> None:
-        process_watch().remove(one.watched)
-        with suppress(Exception):
-            await asyncio.wait_for(one.browser.close(), 10.0)
+        one.close()
 
     def close(self) -> None:
         """End all browsers, and what drives them; a second call does nothing."""
-        with suppress(EngineError):
-            self.driver.run(self._close(), 30.0)
-        self.driver.close()
-
-    async def _close(self) -> None:
-        browsers, self._all = self._all, []
-        await asyncio.gather(*map(self._end, browsers))
+        with self._changing:
+            browsers, self._all = self._all, []
+        for one in browsers:
+            one.close()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+logger = logging.getLogger(__name__)
 
 
 class _Pages(SimpleHTTPRequestHandler):
@@ -29,6 +32,14 @@ class _Pages(SimpleHTTPRequestHandler):
         super().end_headers()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Take down what went wrong, as where a browser ended while it was answered."""
+        logger.debug("a page was not served", exc_info=True)
+
+
 class PageFolder:
     """Serves a folder until `close`, at a port of loopback.
 
@@ -43,8 +54,7 @@ class PageFolder:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Pages, directory=str(folder)))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), partial(_Pages, directory=str(folder)))
         self.port = int(self._server.server_address[1])
         """The port."""
         self._thread = threading.Thread(target=self._server.serve_forever, name="agentworld-pages", daemon=True)

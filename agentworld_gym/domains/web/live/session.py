@@ -14,7 +14,7 @@ from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.domain.splits import split_seed
-from agentworld_gym.core.engines import EngineError, Inspection, SystemLost
+from agentworld_gym.core.engines import EngineError, Inspection, SystemLate, SystemLost
 from agentworld_gym.domains.web.engine.chromium.browser import ChromiumBrowser
 from agentworld_gym.domains.web.engine.chromium.dispatch import act
 from agentworld_gym.domains.web.engine.tools.result import ToolResult
@@ -30,7 +30,7 @@ from agentworld_gym.domains.web.screen_texts import read
 from agentworld_gym.kit.live import LiveAbout, LiveSession, LiveStart
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Page
+    from playwright.async_api import Browser, BrowserContext, Page
 
 Result = TypeVar("Result")
 
@@ -82,22 +82,24 @@ class SiteSession(LiveSession):
                 assert site.confinement is not None
                 self._server = LiveSiteServer(self._config, site.confinement)
                 self._verified = self._verification()
-            self._browsers = site.browsers
-            self._run(self._open(), self._config.limits.start_seconds)
+            self._open()
         except BaseException:
             self.close()
             raise
 
     def _run(self, work: Coroutine[Any, Any, Result], seconds: float) -> Result:
-        """Run something on the loop of the browsers.
+        """Run something on the loop of the browser.
 
         Raises:
             SystemLate: It takes too long.
             SystemLost: The browser ended.
             EngineError: It fails.
         """
+        if self._home is None:
+            work.close()
+            raise EngineError("the context is closed")
         try:
-            return self._browsers.driver.run(work, seconds)
+            return self._home.driver.run(work, seconds)
         except EngineError:
             self._check()
             raise
@@ -105,9 +107,24 @@ class SiteSession(LiveSession):
             self._check()
             raise EngineError(f"the browser failed: {str(error).partition(chr(10))[0]}") from error
 
-    async def _open(self) -> None:
+    def _open(self) -> None:
+        """Open a context in a browser with room.
+
+        Raises:
+            SystemLost: No browser starts, or it opens no context.
+            SystemLate: That takes too long.
+        """
+        self._home = self._site.browsers.join()
+        try:
+            self._run(self._opened(self._home.browser), self._config.limits.start_seconds)
+        except SystemLate:
+            raise
+        except EngineError as error:
+            raise SystemLost(f"the browser opens no context: {error}") from error
+
+    async def _opened(self, browser: Browser) -> None:
         self._gate = await Gate(self._dial).open()
-        self._home, self._context = await self._browsers.join(
+        self._context = await browser.new_context(
             proxy={"server": f"socks5://127.0.0.1:{self._gate.port}"},
             viewport={"width": 1280, "height": 720},
             locale="en-US",
@@ -133,13 +150,13 @@ class SiteSession(LiveSession):
                 told["menu"] = () if site.offers else (*named_actions(read(self._text)), "finish")
             finally:
                 self._spent = self._server is not None  # It was asked for a page, which it may remember.
-                self._run(self._fresh(), self._config.limits.start_seconds)
+                self._fresh()
         return LiveAbout(site.parts(), told)
 
-    async def _fresh(self) -> None:
+    def _fresh(self) -> None:
         """Open another context in place of this one."""
-        await self._leave()
-        await self._open()
+        self._leave()
+        self._open()
 
     def begin(self, start: LiveStart) -> str:
         """Reset the site, make the requests of a task, and open the page."""
@@ -160,15 +177,16 @@ class SiteSession(LiveSession):
 
     async def _begun(self, address: str, seed: int | None) -> None:
         """Open a page, and begin its episode."""
-        assert self._context is not None
-        browser = ChromiumBrowser(self._browsers.driver, "", self._context, settle_s=self._config.settle_seconds)
+        assert self._context is not None and self._home is not None
+        browser = ChromiumBrowser(self._home.driver, "", self._context, settle_s=self._config.settle_seconds)
         self._browser = browser
-        await browser.begin(address)
+        scripts = self._site.scripts
+        # A page that plays episodes has to be whole, so that one which loads too slowly is late.
+        await browser.begin(address, None if scripts is None else 2 * self._config.limits.start_seconds)
         page = browser.tab.page
         self._page, self._address = page, page.url
         if page.url.startswith("chrome-error:"):
             raise SystemLost(f"{address} does not answer")
-        scripts = self._site.scripts
         if scripts is not None and seed is not None:
             if scripts.begin is not None:
                 number = miniwob.page_seed(seed) if self._config.miniwob is not None else seed
@@ -335,7 +353,7 @@ class SiteSession(LiveSession):
             return False
         self._reset_site()
         self.verdict = self.offers = self.instruction = None
-        self._run(self._fresh(), self._config.limits.start_seconds)
+        self._fresh()
         return True
 
     def _command(self, words: tuple[str, ...]) -> None:
@@ -381,24 +399,34 @@ class SiteSession(LiveSession):
 
     @property
     def pids(self) -> list[int]:
-        """The process of the server, and that of the browser, which other sessions may share."""
+        """The process of the server, and that of Playwright with its browser, which other sessions may share."""
         found = [] if self._server is None or not self._server.alive else [self._server.pid]
-        return [*found, *([self._home.pid] if self._home is not None and self._home.alive else [])]
+        return [*found, *([self._home.root] if self._home is not None and self._home.alive else [])]
 
     def close(self) -> None:
         """Close the context; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
-        if self._gate is not None:
-            with suppress(EngineError):
-                self._browsers.driver.run(self._leave(), CLOSE_SECONDS + 1)
+        self._leave()
         if self._server is not None:
             self._server.close()
 
-    async def _leave(self) -> None:
-        context, home, gate, browser = self._context, self._home, self._gate, self._browser
-        self._context = self._home = self._gate = self._browser = None
+    def _leave(self) -> None:
+        """Close the context, and leave the browser; nothing where there is none."""
+        home = self._home
+        if home is None:
+            return
+        try:
+            with suppress(EngineError):
+                home.driver.run(self._left(), CLOSE_SECONDS + 1)
+        finally:
+            self._home = None
+            self._site.browsers.leave(home)
+
+    async def _left(self) -> None:
+        context, gate, browser = self._context, self._gate, self._browser
+        self._context = self._gate = self._browser = None
         try:
             if browser is not None:
                 for tab in browser.tabs:
@@ -411,8 +439,6 @@ class SiteSession(LiveSession):
         finally:
             if gate is not None:
                 await gate.close()
-            if home is not None:
-                await self._browsers.leave(home)
 
 
 def _calls(action: Any) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import threading
 from collections.abc import Mapping
 from ipaddress import ip_address
 from pathlib import Path
@@ -49,8 +48,8 @@ class LiveSite:
         """What the request that verifies resets was answered with at first, where all episodes share the site."""
         self.playing: LiveSession | None = None
         """The session whose episode reset the site last, where all episodes share it."""
-        self._browsers: LiveBrowsers | None = None
-        self._starting = threading.Lock()
+        self.browsers = LiveBrowsers(config.limits, config.per_browser)
+        """Its browsers."""
         if config.miniwob is not None:
             self.address = SITE + miniwob.path_of(config.miniwob)
             self.scripts = miniwob.SCRIPTS
@@ -78,21 +77,6 @@ class LiveSite:
     def offers(self) -> bool:
         """Whether the elements of a page are told as the actions that can be done."""
         return self.scripts is not None if self.config.offers is None else self.config.offers
-
-    @property
-    def browsers(self) -> LiveBrowsers:
-        """The browsers.
-
-        Raises:
-            EngineError: Chromium or Playwright is missing, or Playwright does not start.
-        """
-        with self._starting:
-            if self._browsers is not None and self._browsers.broken:
-                self._browsers.close()
-                self._browsers = None
-            if self._browsers is None:
-                self._browsers = LiveBrowsers(self.config.limits, self.config.per_browser)
-            return self._browsers
 
     def parts(self) -> Mapping[str, str]:
         """Return the versions of what decides what a page shows."""
@@ -132,10 +116,7 @@ class LiveSite:
 
     def close(self) -> None:
         """End all browsers and servers; a second call does nothing."""
-        with self._starting:
-            browsers, self._browsers = self._browsers, None
-        if browsers is not None:
-            browsers.close()
+        self.browsers.close()
         if self.pages is not None:
             self.pages.close()
         if self.confinement is not None:

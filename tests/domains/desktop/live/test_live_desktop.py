@@ -122,6 +122,30 @@ def test_code_runs_in_the_sandbox_and_what_it_starts_and_ends_is_seen(machine: L
     assert "galculator" in machine.act("subprocess.Popen(['galculator'])")
 
 
+FREE_KEYS = """
+from Xlib import display
+screen = display.Display()
+first, last = screen.display.info.min_keycode, screen.display.info.max_keycode
+free = [first + n for n, held in enumerate(screen.get_keyboard_mapping(first, last - first + 1)) if not any(held)]
+"""
+
+
+def test_all_characters_that_the_keyboard_lacks_are_typed_with_one_key(machine: LiveMachine) -> None:
+    menu = f"{click(machine.observation, 'menu', 'Search')}\npyautogui.press('esc', presses=2)\n"
+    machine.act(f"{menu}pyautogui.write('∑é')\n{FREE_KEYS}open('free', 'w').write(str(len(free)))")
+    shown = machine.act(f"pyautogui.write('∏∑é')\n{FREE_KEYS}open('free', 'a').write(f' {{len(free)}}')")
+    assert found(shown, "text").text == "∑é∏∑ébuy milk\\n"
+    before, after = str(machine.state()["/home/user/docs/free"]).split()
+    assert before == after
+
+
+def test_a_character_for_which_no_key_is_free_is_an_error_of_the_action(machine: LiveMachine) -> None:
+    taken = f"{FREE_KEYS}for key in free:\n    screen.change_keyboard_mapping(key, [[97, 97]])\nscreen.sync()\n"
+    typed = "try:\n    pyautogui.write('∑')\nexcept pyautogui.PyAutoGUIException as error:\n"
+    machine.act(f"{taken}{typed}    open('why', 'w').write(str(error))")
+    assert "none that is free" in str(machine.state()["/home/user/docs/why"])
+
+
 def test_code_that_does_not_end_is_stopped(folder: Path) -> None:
     engine = opened(folder, action_seconds=1, programs=["galculator"])
     machine = engine.start({}, 0)

@@ -25,8 +25,9 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines import EngineError, InexactFork, SystemLate, SystemLost
 from agentworld_gym.domains.web.engine.chromium import driver as driving
 from agentworld_gym.domains.web.live import SiteEngine, open_live
+from agentworld_gym.domains.web.live.browsers import LiveBrowsers
 from agentworld_gym.domains.web.live.engine import SiteMachine
-from agentworld_gym.kit.live import LiveMachine, LiveSource
+from agentworld_gym.kit.live import LiveLimits, LiveMachine, LiveSource
 from agentworld_gym.kit.live.process_watch import family_of, resident_bytes
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
@@ -115,9 +116,8 @@ def shared(shop: Shop) -> Iterator[SiteEngine]:
 def served(**keys: Any) -> Iterator[SiteEngine]:
     engine = open_live(LiveSource.of({"ahead": 0, "settle_seconds": 0.05, **keys}))
     yield engine
-    browsers = engine.site._browsers
     engine.close()
-    assert browsers is None or not browsers._all
+    assert not engine.site.browsers._all
 
 
 def started(engine: SiteEngine, **state: Any) -> SiteMachine:
@@ -205,14 +205,34 @@ def test_a_page_that_hangs_ends_its_own_episode(lamp: SiteEngine) -> None:
     other.close()
 
 
-def test_a_killed_browser_ends_its_own_members_and_the_next_episode_has_another_one(folder: Path) -> None:
+def test_one_browser_that_nobody_uses_is_kept_for_the_next_episodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Browser:
+        alive, members, closed = True, 0, False
+
+        def close(self) -> None:
+            self.closed = True
+
+    monkeypatch.setattr(LiveBrowsers, "_start", lambda self: Browser())
+    browsers = LiveBrowsers(LiveLimits(), most=1)
+    first, second, third = (browsers.join() for _ in range(3))
+    for one in (first, second, third):
+        browsers.leave(one)
+    assert [one.closed for one in (first, second, third)] == [False, True, True]
+    assert browsers.join() is first
+    first.alive = False  # type: ignore[misc]
+    browsers.leave(first)
+    assert first.closed, "what has ended is not kept"
+
+
+@pytest.mark.parametrize("killed", [0, 1], ids=["what-drives-it", "the-browser"])
+def test_a_killed_browser_ends_its_own_members_and_the_next_episode_has_another_one(folder: Path, killed: int) -> None:
     engine = open_live(LiveSource.of({"folder": str(folder), "ahead": 0, "per_browser": 1}))
     try:
         machine, other = started(engine), started(engine)
         (pid,) = machine.pids
         family = family_of(pid)
         assert [pid] != other.pids
-        os.kill(pid, signal.SIGKILL)
+        os.kill(family[killed], signal.SIGKILL)
         with pytest.raises(SystemLost, match="the browser ended"):
             machine.act(call("snapshot"))
         assert "Lamp" in other.act(call("snapshot"))

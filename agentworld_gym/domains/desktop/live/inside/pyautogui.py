@@ -92,14 +92,19 @@ class _Device:
     """The mouse and the keyboard."""
 
     def __init__(self) -> None:
-        from Xlib import XK, display
+        from Xlib import XK, Xatom, display
         from Xlib.ext import xtest
 
         self._display, self._input, self._keysym = display.Display(), xtest.fake_input, XK.string_to_keysym
         self.root = self._display.screen().root
         self.apart = float(os.environ.get("AGENTWORLD_CLICKED", "0")) + _DOUBLE
         """The moment from which on a click is no second one of a click before this action."""
-        self._spare: int | None = None
+        self._note = self._display.intern_atom("_AGENTWORLD_SPARE_KEY")
+        held = self.root.get_full_property(self._note, Xatom.CARDINAL)
+        self._spare: int | None = held.value[0] if held else None
+        """The key that has the symbols which the keyboard lacks, one at a time; actions before may have chosen it."""
+        self._symbol: int | None = None
+        """The symbol that this action gave to it last."""
 
     def position(self) -> tuple[int, int]:
         where = self.root.query_pointer()
@@ -154,20 +159,36 @@ class _Device:
         if len(name) == 1 and ord(name) < 32:
             return None
         for code, level in sorted(self._display.keysym_to_keycodes(symbol), key=lambda one: one[1]):
-            if level in (0, 1):
+            if level in (0, 1) and code != self._spare:
                 return code, level == 1
         return self._spare_key(symbol), False
 
     def _spare_key(self, symbol: int) -> int:
-        """Give a spare key a symbol that the keyboard lacks."""
+        """Give a spare key a symbol that the keyboard lacks.
+
+        Raises:
+            PyAutoGUIException: All keys have symbols.
+        """
+        if symbol == self._symbol and self._spare is not None:
+            return self._spare
         if self._spare is None:
-            first, last = self._display.display.info.min_keycode, self._display.display.info.max_keycode
-            held = self._display.get_keyboard_mapping(first, last - first + 1)
-            self._spare = next(first + place for place in range(len(held) - 1, 0, -1) if not any(held[place]))
+            self._spare = self._free_key()
         self.settle()  # Programs read the keys before with the symbols of before.
         self._display.change_keyboard_mapping(self._spare, [[symbol, symbol]])
+        self._symbol = symbol
         self.settle()
         return self._spare
+
+    def _free_key(self) -> int:
+        from Xlib import Xatom
+
+        first, last = self._display.display.info.min_keycode, self._display.display.info.max_keycode
+        held = self._display.get_keyboard_mapping(first, last - first + 1)
+        free: list[int] = [first + place for place, symbols in enumerate(held) if not any(symbols)]
+        if not free:
+            raise PyAutoGUIException("the keyboard has no key for this character, and none that is free")
+        self.root.change_property(self._note, Xatom.CARDINAL, 32, free[-1:])
+        return free[-1]
 
 
 @lru_cache(maxsize=1)

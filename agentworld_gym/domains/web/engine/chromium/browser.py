@@ -79,12 +79,17 @@ class ChromiumBrowser:
         browser.first = result.text()
         return browser
 
-    async def begin(self, url: str) -> None:
-        """Open the first tab, with a URL; one that cannot be reached shows the browser's own page about that."""
+    async def begin(self, url: str, seconds: float | None = None) -> None:
+        """Open the first tab, with a URL; one that cannot be reached shows the browser's own page about that.
+
+        Args:
+            url: The URL.
+            seconds: How long the page may load before it is taken as it is; None leaves that to Playwright.
+        """
         self.context.on("page", self.add_tab)
         await self.context.new_page()
         try:
-            await self.tab.page.goto(url)
+            await self.tab.page.goto(url, timeout=None if seconds is None else 1000 * seconds)
         except Exception:
             await self.tab.wait_for_error_page()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import os
 import shutil
 import subprocess
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
 
 Result = TypeVar("Result")
+
+logger = logging.getLogger(__name__)
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 VARIABLE = "AGENTWORLD_CHROMIUM"
@@ -46,6 +49,19 @@ def find_chromium() -> str:
         )
         raise EngineError(f"{missing}; {ADVICE}")
     return path
+
+
+def _unheard(loop: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+    """Take down what nobody waits for, as an error of Playwright's process: whoever acts is told of it as well."""
+    logger.debug("Playwright: %s", told.get("message"), exc_info=told.get("exception"))
+
+
+async def _end_all_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.sleep(0)  # What they closed tells so a turn later.
 
 
 @lru_cache(maxsize=8)
@@ -78,6 +94,7 @@ class Driver:
         except ImportError as error:
             raise EngineError(f"Playwright is not installed; {ADVICE}") from error
         self.loop = asyncio.new_event_loop()
+        self.loop.set_exception_handler(_unheard)
         self.server = SessionServer()
         self._executable = executable
         self._browsers: dict[frozenset[str], Browser] = {}
@@ -86,7 +103,7 @@ class Driver:
         self._start = async_playwright
         self._closed = False
         self._port: int | None = None
-        self._thread = threading.Thread(target=self.loop.run_forever, name="agentworld-chromium", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="agentworld-chromium", daemon=True)
         self._thread.start()
         try:
             self.run(self._begin())
@@ -94,6 +111,12 @@ class Driver:
             self.close()
             raise EngineError(f"Playwright does not start: {str(error).splitlines()[0]}; {ADVICE}") from error
         atexit.register(self.close)
+
+    def _serve(self) -> None:
+        self.loop.run_forever()
+        # What is left of a Playwright that was killed ends here, and not when Python finds it.
+        self.loop.run_until_complete(_end_all_others())
+        self.loop.close()
 
     def run(self, work: Coroutine[Any, Any, Result], seconds: float = LIMIT_S) -> Result:
         """Run a coroutine in the thread, and wait for its result.
