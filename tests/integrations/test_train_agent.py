@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 pytest.importorskip("trl")
 pytest.importorskip("peft")
 
+from live_servers import needs_live_servers, served
 from tiny_model import write_tiny_model
 
 from agentworld_gym.agents.policies.playing import play
@@ -90,6 +92,19 @@ def test_grpo_takes_steps_in_a_world_on_named_tasks(model: Path, tmp_path: Path)
     assert [entry["step"] for entry in log] == [1, 2]
     assert all(-1.0 <= entry["reward"] <= 1.0 and 0.0 <= entry["rewards/success/mean"] <= 1.0 for entry in log)
     assert played(out)
+
+
+@pytest.mark.usefixtures("examples")
+def test_grpo_takes_steps_in_a_live_tool_server(model: Path, tmp_path: Path) -> None:
+    needs_live_servers()
+    check = {"run": '{"name": "notes-list_notes", "arguments": {}}', "expect": {"contains": "tea"}}
+    tasks = [{"id": "note_tea", "instruction": "Note tea.", "success": [check]}]
+    system, out = tmp_path / "notes.yaml", tmp_path / "agent"
+    system.write_text(yaml.safe_dump({**served(tasks=tasks), "sessions": 8}))
+    options = {"env": "AgentWorld/MCP-v0", "world": f"live:{system}", "steps": 1, "group": 2, "tasks": 1, "turns": 2}
+    chosen = [text for name, value in options.items() for text in (f"--{name}", str(value))]
+    log = importlib.import_module("grpo").main(["--model", str(model), "--out", str(out), "--tokens", "4", *chosen])
+    assert [entry["step"] for entry in log] == [1] and log[0]["rewards/success/mean"] == 0.0
 
 
 class TestExpertIteration:
