@@ -183,7 +183,8 @@ class EnvOptions(Options):
             SpecError: A value does not fit, or a custom environment has no spec.
         """
         _check_names(owner, options, ["render_mode"])
-        if "spec" not in options and options.get("live") is not None:
+        world = options.get("world")
+        if "spec" not in options and (options.get("live") is not None or (world and is_live(unfolded(str(world))))):
             options = {**options, "spec": ENVIRONMENT_SPEC}
         if "spec" not in options:
             raise SpecError("options", "spec", None, "the path of a YAML spec, as in spec='my.yaml'")

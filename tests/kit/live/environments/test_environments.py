@@ -154,6 +154,16 @@ def test_sessions_hold_what_was_paid_and_a_world_is_right_that_says_so_too(tmp_p
     assert exact(lambda text: text.replace("[reward 1; over; success]", "[reward 1]")) < 1.0
 
 
+def test_a_handle_of_a_system_needs_no_spec(tmp_path: Path) -> None:
+    file = tmp_path / "corridor.yaml"
+    file.write_text(yaml.safe_dump({"domain": "custom", **CORRIDOR}))
+    env = gym.make("AgentWorld/Custom-v0", world=f"live:{file}")
+    assert env.reset(seed=1)[1]["instruction"]
+    env.close()
+    with pytest.raises(SpecError, match="expected the path of a YAML spec"):
+        gym.make("AgentWorld/Custom-v0", world="grounded")
+
+
 def test_a_dream_whose_environment_breaks_fails_and_pays_nothing() -> None:
     dream("hall", lambda request: predicted("A hall."))
     envs = gym.make_vec("AgentWorld/Custom-v0", num_envs=3, world="hall", live=CORRIDOR, reading="exact")
