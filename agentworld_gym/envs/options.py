@@ -34,7 +34,7 @@ from agentworld_gym.worlds.grounded_variants import scenario_tasks_of
 from agentworld_gym.worlds.idle_patterns import refuse_idle_patterns
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import FilePath, LanguageOptions, WorldOptions
-from agentworld_gym.worlds.own_tasks import BringsTasks, brings_tasks, truth_of, with_live
+from agentworld_gym.worlds.own_tasks import BringsTasks, brings_tasks, is_live, truth_of, unfolded, with_live
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
 from agentworld_gym.worlds.registry import is_registered, open_world
