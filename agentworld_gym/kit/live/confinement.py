@@ -116,7 +116,7 @@ class Confinement:
             SpecError: There is no such program, no such script, or its installation cannot be told from the rest of a
                 home.
         """
-        found = self._found(words[0]) if words else None
+        found = self.found(words[0]) if words else None
         if found is None:
             raise SpecError(self.file, key, words[0] if words else "", "a program that is installed here")
         script = next((word for word in words[1:] if not word.startswith("-")), "")
@@ -141,8 +141,8 @@ class Confinement:
             if place.is_absolute() and place.is_file() and not self.shows(place):
                 self._named.append(place)
 
-    def _found(self, program: str) -> str | None:
-        """Return the path of a program, of those inside and then of those that this user finds."""
+    def found(self, program: str) -> str | None:
+        """Return the path of a program, of those inside and then of those that this user finds; None for no program."""
         path = None if self.config.trusted else f"{PATH}:{os.environ.get('PATH', '')}"
         return shutil.which(self._word(program), path=path)
 
@@ -150,7 +150,7 @@ class Confinement:
         """Return a program as it is called inside: by its path where only a folder of this machine has it."""
         if "/" in word or shutil.which(word, path=PATH) is not None:
             return self._word(word)
-        found = self._found(word)
+        found = self.found(word)
         return found if found is not None and self.shows(Path(found).absolute()) else word
 
     def shows(self, place: Path) -> bool:

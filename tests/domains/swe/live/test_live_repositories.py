@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from live_shells import needs_sandbox
 from worlds import make
 
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.engines import EngineError, Inspection
 from agentworld_gym.domains.swe.live import RepositoryEngine, open_live
 from agentworld_gym.kit.live import LiveMachine, LiveSource
 
@@ -187,6 +189,54 @@ def test_a_row_is_solved_by_its_patch_and_by_nothing_else(sums: Path, change: st
         env.step(json.dumps({"name": "run_shell_command", "arguments": arguments}))
     assert env.step("finish")[4]["success"] is solved
     env.close()
+
+
+def solved(engine: RepositoryEngine, written: str) -> Inspection:
+    """Grade a text of sums.py as the change of the row."""
+    (task,) = engine.config.tasks
+    assert isinstance(task, dict)
+    machine = engine.start(task["state"], 0, hidden=task["hidden"])
+    try:
+        called(machine, "write_file", file_path=f"{ROOT}/sums.py", content=written)
+        return machine.inspect("named tests")
+    finally:
+        machine.close()
+
+
+REPAIRED = "def add(a, b):\n    return a + b\n\n\ndef half(a):\n    return a / 2\n"
+
+
+@pytest.mark.parametrize(
+    "tests",
+    ["env/bin/check run_tests.py", "check run_tests.py", "cd . && ONE='a b' env/bin/check run_tests.py"],
+    ids=["relative", "on the path", "a line of bash"],
+)
+def test_tests_run_by_a_program_of_this_machine(
+    sums: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tests: str
+) -> None:
+    program = tmp_path / "env" / "bin" / "check"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\nexec python3 "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    keys = {"repository": str(sums), "rows": str(sums.parent / "rows.jsonl"), "tests": tests, "ahead": 0}
+    engine = open_live(LiveSource.of(keys, tmp_path))
+    assert solved(engine, REPAIRED).passed
+    engine.close()
+
+
+@pytest.mark.parametrize("tests", ["python3 -m no_such_runner", "true && no-such-program"])
+def test_tests_that_never_run_are_an_error_and_no_failed_test(sums: Path, tests: str) -> None:
+    engine = opened(repository=str(sums), rows=str(sums.parent / "rows.jsonl"), tests=tests, ahead=0)
+    with pytest.raises(EngineError, match="the tests of sums-1 do not run, even with its own patch: .*no.such"):
+        solved(engine, REPAIRED)
+    engine.close()
+
+
+def test_a_change_that_leaves_the_tests_nothing_to_print_has_failed(sums: Path) -> None:
+    engine = opened(repository=str(sums), rows=str(sums.parent / "rows.jsonl"), tests=TESTS, ahead=0)
+    assert not solved(engine, "import os; os._exit(0)").passed
+    engine.close()
 
 
 def test_wrong_keys_are_refused_by_name(sums: Path, tmp_path: Path) -> None:
