@@ -35,6 +35,9 @@ _UNREADABLE = 2
 TIMED_OUT = -1
 """The status of a command that took too long."""
 
+TOO_MUCH = -2
+"""The status of a command that took too much memory, or too many processes."""
+
 _STOPPED = (124, 137)
 """The statuses that `timeout` tells of a command that it ended; a command may end with them by itself as well."""
 
@@ -130,7 +133,7 @@ class Ran(NamedTuple):
     """What a command did."""
 
     status: int
-    """Its exit status; `TIMED_OUT` where it took too long."""
+    """Its exit status; `TIMED_OUT` where it took too long, and `TOO_MUCH` where a check took more than it may."""
 
     output: str
     """What it printed to either stream, without the middle of what is long."""
@@ -302,6 +305,28 @@ class SandboxBox:
         told = self._do(job, seconds + 5.0)
         late = told.status in _STOPPED and time.monotonic() - began >= seconds
         return Ran(TIMED_OUT if late else told.status, told.output)
+
+    def judge(self, command: str, cwd: str = HOME) -> Ran:
+        """Run the command of a check in a clean shell. What an agent left there may make it hang or take too much,
+        which is a status and no error.
+
+        Args:
+            command: The command.
+            cwd: The folder in which it runs.
+
+        Raises:
+            EngineError: The sandbox ended by itself, or does not answer.
+        """
+        try:
+            done = self.run(command, cwd, self.limits.check_seconds)
+        except SystemLost:
+            if not self._watched.broken:
+                raise
+            return Ran(TOO_MUCH, self._watched.broken)
+        if done.status == TIMED_OUT:
+            late = f"It took longer than {self.limits.check_seconds:g} s (limits.check_seconds)."
+            return Ran(TIMED_OUT, f"{done.output}\n{late}")
+        return done
 
     def read(self, paths: Sequence[str]) -> list[str] | None:
         """Return the texts of some files, which are removed; None where one cannot be read.
@@ -488,16 +513,13 @@ def run_on_copy(
         image: The folder of a root file system, whose programs there are; None shows those of this machine.
 
     Raises:
-        SystemLate: It took too long.
+        EngineError: The files cannot be laid out, or the sandbox ended by itself.
     """
     box = SandboxBox(confinement, files, image)
     try:
-        done = box.run(command, cwd)
+        done = box.judge(command, cwd)
     finally:
         box.close()
-    if done.status == TIMED_OUT:
-        seconds = confinement.config.limits.step_seconds
-        raise SystemLate(f"the command of a check took longer than {seconds:g} s")
     return Inspection(done.status == 0, done.output)
 
 

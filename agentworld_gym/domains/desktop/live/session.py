@@ -135,11 +135,7 @@ class DesktopSession(LiveSession):
         return {path: held for path, held in self._box.files().state().items() if not path.startswith(_OWN)}
 
     def inspect(self, command: str) -> Inspection:
-        """Run a command in a clean shell over a copy of the files.
-
-        Raises:
-            SystemLate: It took too long.
-        """
+        """Run a command in a clean shell over a copy of the files."""
         return run_on_copy(self._confinement, self._box.files(), command, self._cwd)
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.kit.live import Confinement, LiveConfig
+from agentworld_gym.kit.live import Confinement
 
 _QUOTED = r"""'[^']*'|"(?:\\.|[^"\\])*"|\\."""
 _PROGRAM = re.compile(
@@ -27,8 +27,8 @@ def runnable(
 ) -> str:
     """Return a line of bash as it runs in a sandbox, which shows the installations of its programs.
 
-    A program with a relative path is one of the repository, or lies below one of some folders of this machine. Any other
-    is one of the sandbox, or the one that this user's own shell would run.
+    A program with a relative path is one of the repository, or lies below one of some folders of this machine. Any
+    other is one of the sandbox, or the one that this user's own shell would run.
 
     Args:
         line: The line.
@@ -40,6 +40,7 @@ def runnable(
     Raises:
         SpecError: The line is none, or there is no such program as its first one.
 
+    >>> from agentworld_gym.kit.live import LiveConfig
     >>> with Confinement(LiveConfig(), "my.yaml", Path(".")) as confinement:
     ...     runnable("cd src && LANG=C sh -c 'sh; sh'", confinement, (), lambda path: False, False)
     "cd src && LANG=C sh -c 'sh; sh'"

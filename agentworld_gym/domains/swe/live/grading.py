@@ -8,11 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from agentworld_gym.base.documents.strict import validated
-from agentworld_gym.core.engines import EngineError, Inspection, SystemLate
+from agentworld_gym.core.engines import EngineError, Inspection
 from agentworld_gym.domains.swe.engine.grading import STEERING
 from agentworld_gym.domains.swe.live.clones import Clones
 from agentworld_gym.domains.swe.live.config import RepositoryRow
-from agentworld_gym.kit.live.box import TIMED_OUT, SandboxBox
+from agentworld_gym.kit.live.box import TIMED_OUT, TOO_MUCH, SandboxBox
 from agentworld_gym.kit.live.file_archive import FileArchive
 
 _PATCHED = re.compile(r"(?m)^(?:---|\+\+\+) [ab]/(\S+)")
@@ -27,8 +27,8 @@ def graded(clones: Clones, files: FileArchive, row: Mapping[str, Any]) -> Inspec
 
     The copy is that of the base commit with the test patch. What the agent changed below its root is laid over it but
     for what git ignores, the files of the test patch, and files that decide which tests run, unless the row's own patch
-    changes these. Where no named test tells an outcome, the row's own patch is tested once: only if that tells none
-    either, it is the tests that cannot run.
+    changes these. Where no named test tells an outcome, or the tests take too long, the row's own patch is tested once:
+    only if that goes no better, it is the tests that cannot run.
 
     Args:
         clones: The clones.
@@ -37,7 +37,6 @@ def graded(clones: Clones, files: FileArchive, row: Mapping[str, Any]) -> Inspec
 
     Raises:
         EngineError: A patch of the row does not apply, or its tests do not run, whatever the agent changed.
-        SystemLate: The tests took too long.
     """
     told = validated(RepositoryRow, dict(row), "task hidden.row")
     clean, names = clones.files_at(told.base_commit), _names(told)
@@ -53,11 +52,15 @@ def graded(clones: Clones, files: FileArchive, row: Mapping[str, Any]) -> Inspec
         if removed:
             box.add(FileArchive.of({"/tmp/.removed": "\0".join(sorted(removed))}))
             box.run("xargs -0 rm -f -- </tmp/.removed", clones.root)
-        box.add(FileArchive.of_files({f"{clones.root}/{path}": one for path, one in written.items() if path not in out}))
-        output = _tested(box, clones, names)
+        whole = {f"{clones.root}/{path}": one for path, one in written.items() if path not in out}
+        try:
+            box.add(FileArchive.of_files(whole))
+        except EngineError as error:  # A folder stands where a file of the tests has to be.
+            box.check()
+            return Inspection(False, f"what was changed does not fit over a clean copy: {error}")
+        found, output = _tested(box, clones, names)
     finally:
         box.close()
-    found = outcomes(output, names)
     if not found and (reason := _reason(clones, told, clean)):
         raise EngineError(f"the tests of {told.instance_id} do not run, even with its own patch: {reason}")
     failed = [name for name in names if not found.get(name)]
@@ -72,11 +75,11 @@ def _reason(clones: Clones, row: RepositoryRow, clean: FileArchive) -> str:
         try:
             _apply(box, clones.root, row, "test_patch")
             _apply(box, clones.root, row, "patch")
-            output = _tested(box, clones, _names(row))
+            found, output = _tested(box, clones, _names(row))
         finally:
             box.close()
         told = f"`{clones.tests}` tells no outcome of a named test; it printed: {output.strip()[-500:]}"
-        clones.reasons[row.instance_id] = "" if outcomes(output, _names(row)) else told
+        clones.reasons[row.instance_id] = "" if found else told
     return clones.reasons[row.instance_id]
 
 
@@ -97,18 +100,16 @@ def _apply(box: SandboxBox, root: str, row: RepositoryRow, key: Literal["patch",
             raise EngineError(f"the {key} of {row.instance_id} does not apply: {applied.output.strip()[:500]}")
 
 
-def _tested(box: SandboxBox, clones: Clones, names: Sequence[str]) -> str:
-    """Run the tests, and return what they print.
-
-    Raises:
-        SystemLate: They took too long.
+def _tested(box: SandboxBox, clones: Clones, names: Sequence[str]) -> tuple[dict[str, bool], str]:
+    """Run the tests, and return which of some tests passed, and what was printed. A run that did not end in time, or
+    took too much, tells of no test.
     """
     # The report is read as a file, because of a long output the middle would be left out.
-    seconds = clones.config.limits.step_seconds
-    done = box.run(f"{{ {_command(clones.tests, names)}\n}} >{_REPORT} 2>&1", clones.root, seconds)
-    if done.status == TIMED_OUT:
-        raise SystemLate(f"the named tests took longer than {seconds:g} s")
-    return (box.read([_REPORT]) or [""])[0]
+    done = box.judge(f"{{ {_command(clones.tests, names)}\n}} >{_REPORT} 2>&1", clones.root)
+    if done.status in (TIMED_OUT, TOO_MUCH):
+        return {}, done.output
+    output = (box.read([_REPORT]) or [""])[0]
+    return outcomes(output, names), output
 
 
 def _ignored(box: SandboxBox, root: str, paths: Collection[str]) -> set[str]:

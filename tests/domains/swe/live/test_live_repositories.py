@@ -228,7 +228,7 @@ def test_tests_run_by_a_program_of_this_machine(
 @pytest.mark.parametrize("tests", ["python3 -m no_such_runner", "true && no-such-program"])
 def test_tests_that_never_run_are_an_error_and_no_failed_test(sums: Path, tests: str) -> None:
     engine = opened(repository=str(sums), rows=str(sums.parent / "rows.jsonl"), tests=tests, ahead=0)
-    with pytest.raises(EngineError, match="the tests of sums-1 do not run, even with its own patch: .*no.such"):
+    with pytest.raises(EngineError, match=r"the tests of sums-1 do not run, even with its own patch: .*no.such"):
         solved(engine, REPAIRED)
     engine.close()
 
@@ -236,6 +236,29 @@ def test_tests_that_never_run_are_an_error_and_no_failed_test(sums: Path, tests:
 def test_a_change_that_leaves_the_tests_nothing_to_print_has_failed(sums: Path) -> None:
     engine = opened(repository=str(sums), rows=str(sums.parent / "rows.jsonl"), tests=TESTS, ahead=0)
     assert not solved(engine, "import os; os._exit(0)").passed
+    engine.close()
+
+
+def test_code_that_hangs_or_stands_in_the_way_of_the_tests_has_failed(sums: Path) -> None:
+    keys = {"repository": str(sums), "rows": str(sums.parent / "rows.jsonl"), "tests": TESTS, "ahead": 0}
+    engine = opened(**keys, limits={"check_seconds": 0.5})
+    engine.clones.reasons["sums-1"] = ""  # A busy machine may need longer for the row's own patch.
+    late = solved(engine, "while True: pass")
+    assert not late.passed and "took longer than 0.5 s (limits.check_seconds)" in late.output
+    (task,) = engine.config.tasks
+    assert isinstance(task, dict)
+    machine = engine.start(task["state"], 0, hidden=task["hidden"])
+    command(machine, "mkdir run_tests.py; touch run_tests.py/x; mkfifo pipe")
+    assert not machine.inspect("named tests").passed
+    assert not machine.inspect("cat pipe").passed
+    engine.close()
+
+
+def test_tests_that_are_late_with_the_patch_of_the_row_too_are_an_error(sums: Path) -> None:
+    rows, limits = str(sums.parent / "rows.jsonl"), {"check_seconds": 0.3}
+    engine = opened(repository=str(sums), rows=rows, tests="sleep 60", limits=limits, ahead=0)
+    with pytest.raises(EngineError, match=r"even with its own patch: .*longer than 0\.3 s"):
+        solved(engine, REPAIRED)
     engine.close()
 
 
