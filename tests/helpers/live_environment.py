@@ -39,6 +39,11 @@ class Corridor:
                 return "You fall.", -1.0, True, False, {"won": False}
             case ["write", *words]:
                 self.notes += words
+            case ["log", word]:
+                with open(os.path.expanduser("~/log.txt"), "a+", encoding="utf-8") as file:
+                    file.write(word)
+                    file.seek(0)
+                    return file.read(), 0.0, False, False, self._info()
             case ["raise"]:
                 raise RuntimeError("the corridor collapses")
             case ["die"]:

@@ -23,6 +23,9 @@ from agentworld_gym.kit.live.system_calls import filter_of
 HOME = "/home/user"
 """The home inside a sandbox, which is empty at the start and gone at the end."""
 
+WRITABLE = (HOME, "/tmp", "/dev/shm")
+"""The folders that a command in a sandbox may write."""
+
 _SYSTEM = (
     "alternatives",
     "ca-certificates",

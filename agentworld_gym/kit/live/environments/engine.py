@@ -19,8 +19,8 @@ from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.domain.splits import split_seed
 from agentworld_gym.core.engines import EngineError, SystemLate
 from agentworld_gym.kit.live.config import LiveSource
-from agentworld_gym.kit.live.confinement import HOME, Confinement
-from agentworld_gym.kit.live.engine import LiveAbout, LiveEngine, LiveSession, LiveStart
+from agentworld_gym.kit.live.confinement import HOME, WRITABLE, Confinement
+from agentworld_gym.kit.live.engine import LiveAbout, LiveEngine, LiveSession, LiveStart, SharedFiles
 from agentworld_gym.kit.live.environments.config import EnvironmentConfig
 from agentworld_gym.kit.live.environments.process import WORKER, EnvironmentProcess, EpisodeLine, number
 
@@ -98,6 +98,7 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
             "actions": self.config.actions,
             "path": self._path,
             "forks": self.config.forks,
+            "folders": () if self.config.trusted else WRITABLE,
         }
         try:
             return EnvironmentSession(self, process, process.line, process.line.ask(request, limits.start_seconds))
@@ -164,6 +165,8 @@ class EnvironmentSession(LiveSession):
             told = self._line.ask(request, seconds)
         except EngineError as error:
             raise self._process.why(error) from error
+        if told.get("shared") is True:
+            raise SharedFiles("another copy of the episode works on the same files")
         text, offers = told.get("text"), told.get("offers")
         if not isinstance(text, str):
             raise EngineError(f"the environment answers {text!r}, expected a text")
@@ -227,7 +230,8 @@ class EnvironmentSession(LiveSession):
         """End the episode, and the process where no copy of it is left."""
         if not self._closed:
             self._closed = True
-            self._line.close()
+            if self._copied:  # Copies live as long as the first process, which ends with its line.
+                self._line.close()
             self._process.leave()
 
 

@@ -173,6 +173,20 @@ def test_nothing_of_an_episode_is_left_in_the_next_one() -> None:
         assert env.episode.observation.endswith("Episode 1.")
 
 
+def test_files_of_an_episode_are_seen_by_no_other_one_and_by_no_fork() -> None:
+    with opened() as env:
+        early = env.fork()
+        assert env.step("log a")[0] == "a" and env.step("log b")[0] == "ab"
+        late = env.fork()
+        assert [twin.step("log c")[0] for twin in (early, late)] == ["c", "abc"]
+        assert env.step("log d")[0] == "abd" and early.step("log e")[0] == "ce"
+        env.reset(seed=1)
+        twin = env.fork()
+        env.reset(seed=2)
+        assert twin.step("log f")[0] == "f" and env.step("log g")[0] == "g"
+        early.close(), late.close(), twin.close()
+
+
 def test_the_splits_share_no_seed() -> None:
     seeds = {}
     for split in ("train", "test"):
