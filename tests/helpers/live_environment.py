@@ -72,3 +72,16 @@ def threaded(length: int = 2) -> Corridor:
     """Make a corridor beside a thread, so that its process cannot be copied."""
     threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
     return Corridor(length)
+
+
+class Plain:
+    """An environment that takes a seed and no options."""
+
+    def reset(self, seed: int | None = None) -> str:
+        """Tell the seed."""
+        return f"Seed {seed}."
+
+
+def plain() -> Plain:
+    """Make one."""
+    return Plain()

@@ -47,6 +47,9 @@ class PlayedEnvironment:
     parts: Mapping[str, str] = {}
     """What decides its answers, by name."""
 
+    options: Sequence[str] | None = ()
+    """The options that a task may state; None for any."""
+
     cache: str | None = None
     """A folder whose files are the same whoever writes them; None where there is none."""
 
@@ -57,6 +60,7 @@ class PlayedEnvironment:
             start = int(getattr(space, "start", 0))
             self.actions = [str(number) for number in range(start, start + int(space.n))]
         self._start = int(getattr(space, "start", 0))
+        self.options = None if "options" in _parameters(self.env.reset) else ()
 
     def begin(self, seed: int, index: int, split: str, state: Mapping[str, Any]) -> dict[str, Any]:
         """Begin an episode.
@@ -174,17 +178,11 @@ class TextWorldGame(PlayedEnvironment):
 
     def begin(self, seed: int, index: int, split: str, state: Mapping[str, Any]) -> dict[str, Any]:
         """Begin an episode; see `PlayedEnvironment.begin`."""
-        path = self._file(index, split) if self._files else self._made(seed, split)
+        path = file_of(self._files, index, split) if self._files else self._made(seed, split)
         if self.env is not None:
             self.env.close()
         self.env, self._score = self._textworld.start(path, self._infos), 0
         return self._said(self.env.reset(), None, False)
-
-    def _file(self, index: int, split: str) -> str:
-        """Return a file of a split: of every ten the last one tests, the last but one validates."""
-        place = {"validation": (8,), "test": (9,)}.get(split, range(8))
-        files = [file for number, file in enumerate(self._files) if len(self._files) < 10 or number % 10 in place]
-        return files[index % len(files)]
 
     def _made(self, seed: int, split: str) -> str:
         path = os.path.join(self._folder, f"{split}-{seed}.z8")
@@ -234,6 +232,19 @@ class TextWorldGame(PlayedEnvironment):
         return self.told("\n".join(lines).strip(), told, reward, done)
 
 
+def file_of(files: Sequence[str], index: int, split: str) -> str:
+    """Return a file of a split: of every ten the last one tests, and the last but one validates; so do those of fewer
+    than ten. One or two are those of all splits.
+
+    >>> [file_of("abcd", index, "train") for index in range(3)], file_of("abcd", 5, "test")
+    (['a', 'b', 'a'], 'd')
+    """
+    of = min(10, len(files))
+    place = {"validation": (of - 2,), "test": (of - 1,)}.get(split, range(of - 2))
+    mine = [file for number, file in enumerate(files) if of < 3 or number % of in place]
+    return mine[index % len(mine)]
+
+
 class ScienceWorldGame(PlayedEnvironment):
     """A task of ScienceWorld, which runs on Java: its variations are the episodes, in the splits that it has itself.
 
@@ -245,6 +256,8 @@ class ScienceWorldGame(PlayedEnvironment):
     ordered = "-XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
     """The options with which Java gives all objects the same hash. Elsewhere ScienceWorld lists what lies in a room in
     another order each time, and names other things of the same kind."""
+
+    options = ("variation",)
 
     def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
         from scienceworld import ScienceWorldEnv
@@ -404,7 +417,8 @@ class Worker:
         self._forks = request["forks"] and alone()
         self._folders = request["folders"]
         self._files = self._found()
-        self._line.write(ok={"parts": dict(self._game.parts), "forks": self._forks})
+        told = {"parts": dict(self._game.parts), "forks": self._forks, "options": self._game.options}
+        self._line.write(ok=told)
 
     def _play(self, request: Mapping[str, Any]) -> None:
         """Play an episode in a fork, and go on when it ends."""
