@@ -21,6 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import EngineError, Inspection, SystemLate, SystemLost
 from agentworld_gym.kit.live.confinement import HOME, Confinement
 from agentworld_gym.kit.live.file_archive import FileArchive
@@ -462,6 +463,44 @@ def after_setup(
         return box.files()
     finally:
         box.close()
+
+
+def begin_task(box: SandboxBox, there: FileArchive, files: Mapping[str, str], setup: str | None, cwd: str) -> bool:
+    """Write the files of a task, run its setup, and return whether there was anything to do.
+
+    Args:
+        box: The sandbox.
+        there: What it began with. Files that it holds already are not written, and others keep their permissions.
+        files: Texts by path; relative paths begin in `cwd`.
+        setup: A command; None runs none.
+        cwd: The folder in which it runs.
+
+    Raises:
+        SpecError: A file cannot lie there, or the command fails.
+        EngineError: The sandbox ended, or does not answer.
+    """
+    whole = {os.path.normpath(os.path.join(cwd, path)): text.encode("utf-8", "replace") for path, text in files.items()}
+    entries = there.entries() if whole else ()
+    held = {entry.path: entry for entry in entries if entry.kind == "file" and entry.path in whole}
+    new = {
+        path: (data, held[path].mode if path in held else 0o644)
+        for path, data in whole.items()
+        if path not in held or held[path].data != data
+    }
+    if new:
+        try:
+            box.add(FileArchive.of_files(new))
+        except EngineError as error:
+            box.check()
+            expected = f"paths at which files can lie ({error})"
+            raise SpecError("task state", "files", sorted(files), expected) from error
+    if setup:
+        done = box.run(setup, cwd, box.limits.start_seconds)
+        if done.status:
+            how = "took too long" if done.status == TIMED_OUT else f"ended with status {done.status}"
+            expected = f"a command that succeeds; it {how}: {done.output.strip()[-300:]}"
+            raise SpecError("task state", "setup", setup, expected)
+    return bool(new or setup)
 
 
 class PreparedFiles:

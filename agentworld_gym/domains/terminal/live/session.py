@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.base.documents.strict import validated
-from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import Inspection, Scalar
 from agentworld_gym.domains.terminal.engine.machine import CONFIRM
 from agentworld_gym.domains.terminal.live.config import ShellConfig, ShellState
 from agentworld_gym.domains.terminal.live.pseudo_terminal import MARKED, PseudoTerminal
 from agentworld_gym.domains.terminal.live.shell_memory import DUMPED, KEY, PRESSED, ShellMemory, dump_job, memory_of
 from agentworld_gym.kit.live import Confinement, LiveAbout, LiveSession, LiveStart
-from agentworld_gym.kit.live.box import SandboxBox, run_on_copy
+from agentworld_gym.kit.live.box import SandboxBox, begin_task, run_on_copy
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.file_archive import FileArchive
 
@@ -116,16 +115,7 @@ class ShellSession(LiveSession):
     def begin(self, start: LiveStart) -> str:
         """Write the files of a task, and run its setup."""
         wanted = validated(ShellState, dict(start.state), "task state")
-        there = self._files.texts() if wanted.files else {}
-        texts = {os.path.join(self._cwd, path): text for path, text in wanted.files.items()}
-        texts = {path: text for path, text in texts.items() if there.get(path) != text}
-        if texts:
-            self._open().add(FileArchive.of(texts))
-        if wanted.setup:
-            done = self._open().run(wanted.setup, self._cwd, self._config.limits.start_seconds)
-            if done.status:
-                expected = f"a command that succeeds; it ended with status {done.status}: {done.output.strip()[-300:]}"
-                raise SpecError("task state", "setup", wanted.setup, expected)
+        begin_task(self._open(), self._files, wanted.files, wanted.setup, self._cwd)
         return self._terminal.screen.capture()
 
     def act(self, action: Any) -> str:

@@ -262,6 +262,21 @@ def test_tests_that_are_late_with_the_patch_of_the_row_too_are_an_error(sums: Pa
     engine.close()
 
 
+@pytest.mark.parametrize("path", ["/etc/x", "../../x", "a\0b", "sums.py/x"])
+def test_files_of_a_task_lie_where_an_episode_can_write(engine: RepositoryEngine, path: str) -> None:
+    with pytest.raises(SpecError, match="files"):
+        engine.start({"files": {path: "text"}}, 0)
+
+
+def test_a_task_writes_files_and_runs_its_setup(engine: RepositoryEngine) -> None:
+    machine = engine.start({"files": {"sums.py": "half = 1\n", "in/b.txt": "b\n"}, "setup": "cp in/b.txt c.txt"}, 0)
+    state = machine.state()
+    assert [state[f"{ROOT}/{name}"] for name in ("sums.py", "c.txt")] == ["half = 1\n", "b\n"]
+    machine.close()
+    with pytest.raises(SpecError, match=r"setup: got 'false', expected .* status 1"):
+        engine.start({"setup": "false"}, 0)
+
+
 def test_wrong_keys_are_refused_by_name(sums: Path, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="commit: got 'nowhere', expected a commit"):
         opened(repository=str(sums), commit="nowhere")
