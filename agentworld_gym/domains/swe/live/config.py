@@ -66,7 +66,7 @@ class RepositoryRow(Strict, extra="ignore"):
     test_patch: str = ""
     """The change that brings the tests."""
 
-    FAIL_TO_PASS: Names = ()
+    FAIL_TO_PASS: Names = Field(min_length=1)
     """The tests that have to pass, and fail before."""
 
     PASS_TO_PASS: Names = ()

@@ -13,7 +13,7 @@ from agentworld_gym.domains.swe.engine.grading import STEERING
 from agentworld_gym.domains.swe.live.clones import Clones
 from agentworld_gym.domains.swe.live.config import RepositoryRow
 from agentworld_gym.kit.live.box import TIMED_OUT, TOO_MUCH, SandboxBox
-from agentworld_gym.kit.live.file_archive import FileArchive
+from agentworld_gym.kit.live.file_archive import ArchivedFile, FileArchive
 
 _PATCHED = re.compile(r"(?m)^(?:---|\+\+\+) [ab]/(\S+)")
 _OUTCOME = re.compile(r"(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) (.+)")
@@ -52,9 +52,11 @@ def graded(clones: Clones, files: FileArchive, row: Mapping[str, Any]) -> Inspec
         if removed:
             box.add(FileArchive.of({"/tmp/.removed": "\0".join(sorted(removed))}))
             box.run("xargs -0 rm -f -- </tmp/.removed", clones.root)
-        whole = {f"{clones.root}/{path}": one for path, one in written.items() if path not in out}
+        laid = {entry.path: entry for path, entry in written.items() if path not in out}
+        links = {path: entry.data for path, entry in laid.items() if entry.kind == "link"}
+        texts = {path: (entry.data, entry.mode) for path, entry in laid.items() if entry.kind == "file"}
         try:
-            box.add(FileArchive.of_files(whole))
+            box.add(FileArchive.of_files(texts, links))
         except EngineError as error:  # A folder stands where a file of the tests has to be.
             box.check()
             return Inspection(False, f"what was changed does not fit over a clean copy: {error}")
@@ -156,13 +158,13 @@ def outcomes(output: str, names: Sequence[str]) -> dict[str, bool]:
 
 def changed(
     before: FileArchive, after: FileArchive, root: str, kept: set[str], steering: set[str]
-) -> tuple[dict[str, tuple[bytes, int]], set[str]]:
-    """Return the files below a root that were written, by path from it, and those that were removed."""
+) -> tuple[dict[str, ArchivedFile], set[str]]:
+    """Return the files and links below a root that were written, by path from it, and those that were removed."""
     first, last = (
         {
-            entry.path.removeprefix(root): (entry.data, entry.mode)
+            entry.path.removeprefix(root): entry
             for entry in archive.entries()
-            if entry.kind == "file" and entry.path.startswith(root)
+            if entry.kind != "folder" and entry.path.startswith(root)
         }
         for archive in (before, after)
     )

@@ -239,6 +239,16 @@ def test_a_change_that_leaves_the_tests_nothing_to_print_has_failed(sums: Path) 
     engine.close()
 
 
+def test_a_file_that_became_a_link_is_one_where_the_tests_run(sums: Path) -> None:
+    rows = opened(repository=str(sums), rows=str(sums.parent / "rows.jsonl"), tests=TESTS, ahead=0)
+    (task,) = rows.config.tasks
+    assert isinstance(task, dict)
+    machine = rows.start(task["state"], 0, hidden=task["hidden"])
+    command(machine, "sed s/a.-.b/a+b/ sums.py > other.py; ln -sf other.py sums.py")
+    assert machine.inspect("named tests").passed
+    rows.close()
+
+
 def test_code_that_hangs_or_stands_in_the_way_of_the_tests_has_failed(sums: Path) -> None:
     keys = {"repository": str(sums), "rows": str(sums.parent / "rows.jsonl"), "tests": TESTS, "ahead": 0}
     engine = opened(**keys, limits={"check_seconds": 0.5})
@@ -284,6 +294,9 @@ def test_wrong_keys_are_refused_by_name(sums: Path, tmp_path: Path) -> None:
         opened(repository=str(tmp_path))
     (tmp_path / "rows.jsonl").write_text('{"instance_id": "a"}\n')
     with pytest.raises(SpecError, match="line 1: problem_statement"):
+        opened(repository=str(sums), rows=str(tmp_path / "rows.jsonl"))
+    (tmp_path / "rows.jsonl").write_text('{"instance_id": "a", "problem_statement": "b", "base_commit": "HEAD"}\n')
+    with pytest.raises(SpecError, match="line 1: FAIL_TO_PASS"):
         opened(repository=str(sums), rows=str(tmp_path / "rows.jsonl"))
     with pytest.raises(SpecError, match="tests: got 'no-such-program'"):
         opened(repository=str(sums), tests="no-such-program -q")
