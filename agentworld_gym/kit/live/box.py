@@ -324,9 +324,11 @@ class SandboxBox:
             if not self._watched.broken:
                 raise
             return Ran(TOO_MUCH, self._watched.broken)
+        except SystemLate:  # What it printed to cannot be read, as a pipe that was put there.
+            done = Ran(TIMED_OUT, "")
         if done.status == TIMED_OUT:
             late = f"It took longer than {self.limits.check_seconds:g} s (limits.check_seconds)."
-            return Ran(TIMED_OUT, f"{done.output}\n{late}")
+            return Ran(TIMED_OUT, f"{done.output}\n{late}".strip())
         return done
 
     def read(self, paths: Sequence[str]) -> list[str] | None:

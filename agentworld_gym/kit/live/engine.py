@@ -370,9 +370,9 @@ class LiveMachine(BaseMachine[LiveSession]):
             try:
                 text = self._engine.bounded(session.act(action))
             except SharedFiles:
-                self._system = self._engine.again(self._start, self._turns)
+                self._system = None
                 self._engine.free(session)
-                session = self._system
+                self._system = session = self._engine.again(self._start, self._turns)
                 text = self._engine.bounded(session.act(action))
         except BaseException as error:
             self._lost = str(error) or type(error).__name__  # What it did is not known, so that it cannot go on.

@@ -45,8 +45,8 @@ class Clones:
         folders, made = (source.folder, self.repository), config.setup is not None
         self.tests = runnable(config.tests, confinement, folders, self._has, made)
         """The line of bash that runs the tests inside a sandbox."""
-        self.reasons: dict[str, str] = {}
-        """Why the tests of a row, by its id, cannot tell anything of a change; empty where they can."""
+        self.tried: set[str] = set()
+        """The ids of rows whose tests were seen to run."""
 
     def _has(self, path: str) -> bool:
         """Return whether the repository has a file at a relative path."""

@@ -72,17 +72,19 @@ def graded(clones: Clones, files: FileArchive, row: Mapping[str, Any]) -> Inspec
 
 def _reason(clones: Clones, row: RepositoryRow, clean: FileArchive) -> str:
     """Return why the tests of a row tell nothing of its own patch; empty where they do."""
-    if row.instance_id not in clones.reasons:
-        box = SandboxBox(clones.confinement, clean)
-        try:
-            _apply(box, clones.root, row, "test_patch")
-            _apply(box, clones.root, row, "patch")
-            found, output = _tested(box, clones, _names(row))
-        finally:
-            box.close()
-        told = f"`{clones.tests}` tells no outcome of a named test; it printed: {output.strip()[-500:]}"
-        clones.reasons[row.instance_id] = "" if found else told
-    return clones.reasons[row.instance_id]
+    if row.instance_id in clones.tried:
+        return ""
+    box = SandboxBox(clones.confinement, clean)
+    try:
+        _apply(box, clones.root, row, "test_patch")
+        _apply(box, clones.root, row, "patch")
+        found, output = _tested(box, clones, _names(row))
+    finally:
+        box.close()
+    if not found:
+        return f"`{clones.tests}` tells no outcome of a named test; it printed: {output.strip()[-500:]}"
+    clones.tried.add(row.instance_id)
+    return ""
 
 
 def _names(row: RepositoryRow) -> tuple[str, ...]:
@@ -110,7 +112,10 @@ def _tested(box: SandboxBox, clones: Clones, names: Sequence[str]) -> tuple[dict
     done = box.judge(f"{{ {_command(clones.tests, names)}\n}} >{_REPORT} 2>&1", clones.root)
     if done.status in (TIMED_OUT, TOO_MUCH):
         return {}, done.output
-    output = (box.read([_REPORT]) or [""])[0]
+    try:
+        output = (box.read([_REPORT]) or [""])[0]
+    except EngineError as error:  # What was tested left a pipe in its place.
+        return {}, str(error)
     return outcomes(output, names), output
 
 

@@ -42,7 +42,9 @@ printf %s {start} >/dev/shm/.start
   <&$terminal >&$terminal 2>&$terminal {{jobs}}<&- {{answers}}>&- {{terminal}}<&- ) &
 """
 
-_UNTOLD = re.compile(r"RANDOM|\bbind\b|INPUTRC|PROMPT_COMMAND|\b(?:DEBUG|RETURN|getopts|reset|stty)\b")
+_UNTOLD = re.compile(
+    r"RANDOM|INPUTRC|PROMPT_COMMAND|\b(?:bind|getopts|stty)\b|\btrap\b.*\b(?:DEBUG|RETURN)\b|(?:\A|[\n;&|]) *reset\b"
+)
 """What a shell does not tell of itself: its random numbers, what keys do, how far it is in an argument, how its
 terminal is set; and what it would do once more when it is asked."""
 
