@@ -186,7 +186,8 @@ def test_files_of_an_episode_are_seen_by_no_other_one_and_by_no_fork() -> None:
         twin = env.fork()
         env.reset(seed=2)
         assert twin.step("log f")[0] == "f" and env.step("log g")[0] == "g"
-        early.close(), late.close(), twin.close()
+        for copy in (early, late, twin):
+            copy.close()
 
 
 def test_the_splits_share_no_seed() -> None:
@@ -342,7 +343,8 @@ def test_the_seed_of_a_task_decides_which_file_is_played_and_each_split_has_its_
 
     with pytest.MonkeyPatch.context() as patch, opened(tasks=[task]) as env:
         patch.setattr(EnvironmentSession, "_shown", noted)
-        env.reset(seed=1), env.reset(seed=7)
+        for seed in (1, 7):
+            env.reset(seed=seed)
     assert [(request["seed"], request["index"]) for request in asked] == [(3, 3), (3, 3)]
     files = [f"{number}.z8" for number in range(4)]
     played = {split: {file_of(files, index, split) for index in range(9)} for split in ("train", "validation", "test")}
