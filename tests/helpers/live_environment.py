@@ -39,6 +39,11 @@ class Corridor:
                 return "You fall.", -1.0, True, False, {"won": False}
             case ["write", *words]:
                 self.notes += words
+            case ["log", word]:
+                with open(os.path.expanduser("~/log.txt"), "a+", encoding="utf-8") as file:
+                    file.write(word)
+                    file.seek(0)
+                    return file.read(), 0.0, False, False, self._info()
             case ["raise"]:
                 raise RuntimeError("the corridor collapses")
             case ["die"]:
@@ -67,3 +72,16 @@ def threaded(length: int = 2) -> Corridor:
     """Make a corridor beside a thread, so that its process cannot be copied."""
     threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
     return Corridor(length)
+
+
+class Plain:
+    """An environment that takes a seed and no options."""
+
+    def reset(self, seed: int | None = None) -> str:
+        """Tell the seed."""
+        return f"Seed {seed}."
+
+
+def plain() -> Plain:
+    """Make one."""
+    return Plain()

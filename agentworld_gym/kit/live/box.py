@@ -21,6 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import EngineError, Inspection, SystemLate, SystemLost
 from agentworld_gym.kit.live.confinement import HOME, Confinement
 from agentworld_gym.kit.live.file_archive import FileArchive
@@ -34,6 +35,9 @@ _UNREADABLE = 2
 
 TIMED_OUT = -1
 """The status of a command that took too long."""
+
+TOO_MUCH = -2
+"""The status of a command that took too much memory, or too many processes."""
 
 _STOPPED = (124, 137)
 """The statuses that `timeout` tells of a command that it ended; a command may end with them by itself as well."""
@@ -130,7 +134,7 @@ class Ran(NamedTuple):
     """What a command did."""
 
     status: int
-    """Its exit status; `TIMED_OUT` where it took too long."""
+    """Its exit status; `TIMED_OUT` where it took too long, and `TOO_MUCH` where a check took more than it may."""
 
     output: str
     """What it printed to either stream, without the middle of what is long."""
@@ -303,6 +307,30 @@ class SandboxBox:
         late = told.status in _STOPPED and time.monotonic() - began >= seconds
         return Ran(TIMED_OUT if late else told.status, told.output)
 
+    def judge(self, command: str, cwd: str = HOME) -> Ran:
+        """Run the command of a check in a clean shell. What an agent left there may make it hang or take too much,
+        which is a status and no error.
+
+        Args:
+            command: The command.
+            cwd: The folder in which it runs.
+
+        Raises:
+            EngineError: The sandbox ended by itself, or does not answer.
+        """
+        try:
+            done = self.run(command, cwd, self.limits.check_seconds)
+        except SystemLost:
+            if not self._watched.broken:
+                raise
+            return Ran(TOO_MUCH, self._watched.broken)
+        except SystemLate:  # What it printed to cannot be read, as a pipe that was put there.
+            done = Ran(TIMED_OUT, "")
+        if done.status == TIMED_OUT:
+            late = f"It took longer than {self.limits.check_seconds:g} s (limits.check_seconds)."
+            return Ran(TIMED_OUT, f"{done.output}\n{late}".strip())
+        return done
+
     def read(self, paths: Sequence[str]) -> list[str] | None:
         """Return the texts of some files, which are removed; None where one cannot be read.
 
@@ -439,6 +467,44 @@ def after_setup(
         box.close()
 
 
+def begin_task(box: SandboxBox, there: FileArchive, files: Mapping[str, str], setup: str | None, cwd: str) -> bool:
+    """Write the files of a task, run its setup, and return whether there was anything to do.
+
+    Args:
+        box: The sandbox.
+        there: What it began with. Files that it holds already are not written, and others keep their permissions.
+        files: Texts by path; relative paths begin in `cwd`.
+        setup: A command; None runs none.
+        cwd: The folder in which it runs.
+
+    Raises:
+        SpecError: A file cannot lie there, or the command fails.
+        EngineError: The sandbox ended, or does not answer.
+    """
+    whole = {os.path.normpath(os.path.join(cwd, path)): text.encode("utf-8", "replace") for path, text in files.items()}
+    entries = there.entries() if whole else ()
+    held = {entry.path: entry for entry in entries if entry.kind == "file" and entry.path in whole}
+    new = {
+        path: (data, held[path].mode if path in held else 0o644)
+        for path, data in whole.items()
+        if path not in held or held[path].data != data
+    }
+    if new:
+        try:
+            box.add(FileArchive.of_files(new))
+        except EngineError as error:
+            box.check()
+            expected = f"paths at which files can lie ({error})"
+            raise SpecError("task state", "files", sorted(files), expected) from error
+    if setup:
+        done = box.run(setup, cwd, box.limits.start_seconds)
+        if done.status:
+            how = "took too long" if done.status == TIMED_OUT else f"ended with status {done.status}"
+            expected = f"a command that succeeds; it {how}: {done.output.strip()[-300:]}"
+            raise SpecError("task state", "setup", setup, expected)
+    return bool(new or setup)
+
+
 class PreparedFiles:
     """What every session of a sandbox begins with: a copy of a folder after its setup, which is made once.
 
@@ -488,16 +554,13 @@ def run_on_copy(
         image: The folder of a root file system, whose programs there are; None shows those of this machine.
 
     Raises:
-        SystemLate: It took too long.
+        EngineError: The files cannot be laid out, or the sandbox ended by itself.
     """
     box = SandboxBox(confinement, files, image)
     try:
-        done = box.run(command, cwd)
+        done = box.judge(command, cwd)
     finally:
         box.close()
-    if done.status == TIMED_OUT:
-        seconds = confinement.config.limits.step_seconds
-        raise SystemLate(f"the command of a check took longer than {seconds:g} s")
     return Inspection(done.status == 0, done.output)
 
 

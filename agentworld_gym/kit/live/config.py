@@ -42,6 +42,9 @@ class LiveLimits(Strict):
     step_seconds: float = Field(default=30.0, gt=0)
     """How long it may take to answer an action."""
 
+    check_seconds: float = Field(default=300.0, gt=0)
+    """How long the command of a check, or the tests of a repository, may take. A longer one has failed."""
+
     memory_mb: int = Field(default=2048, ge=16)
     """The resident memory of all its processes, in MiB."""
 

@@ -23,6 +23,9 @@ from agentworld_gym.kit.live.system_calls import filter_of
 HOME = "/home/user"
 """The home inside a sandbox, which is empty at the start and gone at the end."""
 
+WRITABLE = (HOME, "/tmp", "/dev/shm")
+"""The folders that a command in a sandbox may write."""
+
 _SYSTEM = (
     "alternatives",
     "ca-certificates",
@@ -52,6 +55,12 @@ others: a shell knows those below 10 alone."""
 
 _INTERPRETER = re.compile(r"(?:bash|bun|deno|java|node|perl|php|pypy|python|ruby|sh|tsx)[\d.]*")
 _SCRIPT = re.compile(r"\S+\.(?:[cm]?[jt]s|jar|php|pl|py|rb|sh)")
+
+_ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
+"""What only the folder of an environment of Python has."""
+
+_PARTS = ("bin", "conf", "include", "jmods", "lib", "lib32", "lib64", "libexec", "share")
+"""The folders of an installation: of Python, Node, Java, and what `make install` leaves."""
 
 THREADS = 4
 """How many threads a process counts for where the kernel bounds both."""
@@ -105,8 +114,9 @@ class Confinement:
     def show(self, words: Sequence[str], key: str = "command") -> None:
         """Show a sandbox what a command names: the installation of its program, and files of this folder.
 
-        The installation of `PREFIX/bin/PROGRAM` is `PREFIX`, and so is that of each file to which a link leads, as the
-        interpreter behind a virtual environment.
+        The installation of `PREFIX/bin/PROGRAM` is `PREFIX` where that is a virtual environment, and elsewhere `bin`,
+        `lib` and the like in it, but nothing else that lies beside them. So is that of each file to which a link leads,
+        as the interpreter behind a virtual environment.
 
         Args:
             words: The words of the command.
@@ -116,7 +126,7 @@ class Confinement:
             SpecError: There is no such program, no such script, or its installation cannot be told from the rest of a
                 home.
         """
-        found = self._found(words[0]) if words else None
+        found = self.found(words[0]) if words else None
         if found is None:
             raise SpecError(self.file, key, words[0] if words else "", "a program that is installed here")
         script = next((word for word in words[1:] if not word.startswith("-")), "")
@@ -135,14 +145,14 @@ class Confinement:
                     continue
                 told = f"a program with a folder of its own, or the key `read: [{place.parent}, ...]`"
                 raise SpecError(self.file, key, words[0], told)
-            self._named.append(whole)
+            self._named += _installation(whole)
         for word in words[1:]:
             place = Path(self._word(word))
             if place.is_absolute() and place.is_file() and not self.shows(place):
                 self._named.append(place)
 
-    def _found(self, program: str) -> str | None:
-        """Return the path of a program, of those inside and then of those that this user finds."""
+    def found(self, program: str) -> str | None:
+        """Return the path of a program, of those inside and then of those that this user finds; None for no program."""
         path = None if self.config.trusted else f"{PATH}:{os.environ.get('PATH', '')}"
         return shutil.which(self._word(program), path=path)
 
@@ -150,7 +160,7 @@ class Confinement:
         """Return a program as it is called inside: by its path where only a folder of this machine has it."""
         if "/" in word or shutil.which(word, path=PATH) is not None:
             return self._word(word)
-        found = self._found(word)
+        found = self.found(word)
         return found if found is not None and self.shows(Path(found).absolute()) else word
 
     def shows(self, place: Path) -> bool:
@@ -305,6 +315,17 @@ def _counts_apart() -> bool:
     """
     version = re.match(r"(\d+)\.(\d+)", platform.release())
     return version is not None and (int(version[1]), int(version[2])) >= (5, 14)
+
+
+def _installation(prefix: Path) -> list[Path]:
+    """Return what is shown of the folder of an installation, or a program itself.
+
+    >>> Path("/usr/bin") in _installation(Path("/usr")), Path("/usr/src") in _installation(Path("/usr"))
+    (True, False)
+    """
+    if prefix.is_file() or any((prefix / name).exists() for name in _ENVIRONMENTS):
+        return [prefix]
+    return [prefix / name for name in _PARTS if (prefix / name).is_dir()]
 
 
 def _links(place: Path) -> Iterator[Path]:

@@ -36,6 +36,10 @@ from agentworld_gym.kit.live.pool import TRIES, LivePool
 C = TypeVar("C", bound=LiveConfig)
 
 
+class SharedFiles(EngineError):
+    """A session did not do an action, as copies of its episode would see what it changes: it is to be played again."""
+
+
 @dataclass(frozen=True, slots=True)
 class LiveStart:
     """What an episode begins with."""
@@ -363,7 +367,13 @@ class LiveMachine(BaseMachine[LiveSession]):
         """
         session = self._session()
         try:
-            text = self._engine.bounded(session.act(action))
+            try:
+                text = self._engine.bounded(session.act(action))
+            except SharedFiles:
+                self._system = None
+                self._engine.free(session)
+                self._system = session = self._engine.again(self._start, self._turns)
+                text = self._engine.bounded(session.act(action))
         except BaseException as error:
             self._lost = str(error) or type(error).__name__  # What it did is not known, so that it cannot go on.
             raise

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from agentworld_gym.base.fingerprint import digest_of
@@ -19,6 +20,8 @@ from agentworld_gym.core.engines import EngineError, Scalar
 LONGEST_TEXT = 100_000
 """How many bytes of a file are told as its text; of a longer one only its size and a digest."""
 
+
+NO_LINKS: Mapping[str, bytes] = MappingProxyType({})
 
 TOLD_CHARS = 60_000
 """How many characters of files are told to a language world that plays the system."""
@@ -60,14 +63,20 @@ class FileArchive:
         return cls.of_files({path: (text.encode("utf-8", "surrogateescape"), 0o644) for path, text in texts.items()})
 
     @classmethod
-    def of_files(cls, files: Mapping[str, tuple[bytes, int]]) -> FileArchive:
-        """Return an archive of some files by their absolute paths: the content and the permissions of each."""
+    def of_files(cls, files: Mapping[str, tuple[bytes, int]], links: Mapping[str, bytes] = NO_LINKS) -> FileArchive:
+        """Return an archive of some files and links by their absolute paths: the content and the permissions of each,
+        and their targets.
+        """
         held, now = io.BytesIO(), int(time.time())
         with tarfile.open(fileobj=held, mode="w", format=tarfile.GNU_FORMAT) as archive:
             for path, (data, mode) in files.items():
                 info = tarfile.TarInfo(path.lstrip("/"))
                 info.size, info.mode, info.mtime = len(data), mode, now
                 archive.addfile(info, io.BytesIO(data))
+            for path, target in links.items():
+                info = tarfile.TarInfo(path.lstrip("/"))
+                info.type, info.linkname, info.mtime = tarfile.SYMTYPE, target.decode("utf-8", "surrogateescape"), now
+                archive.addfile(info)
         return cls(held.getvalue())
 
     @classmethod

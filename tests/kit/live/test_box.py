@@ -11,7 +11,8 @@ from live_shells import needs_sandbox
 from agentworld_gym.core.engines import SystemLate, SystemLost
 from agentworld_gym.domains.swe.live.sandbox_files import SandboxFiles
 from agentworld_gym.kit.live import Confinement, LiveConfig
-from agentworld_gym.kit.live.box import TIMED_OUT, SandboxBox
+from agentworld_gym.kit.live.box import TIMED_OUT, SandboxBox, run_on_copy
+from agentworld_gym.kit.live.config import LiveLimits
 from agentworld_gym.kit.live.file_archive import FileArchive
 
 
@@ -32,6 +33,13 @@ def test_a_command_that_takes_too_long_is_told_from_one_that_ends_so_by_itself(b
     assert box.run("sleep 5", seconds=0.3).status == TIMED_OUT
     assert box.run("trap '' TERM; sleep 5; sleep 5", seconds=0.3).status == TIMED_OUT
     assert box.run("timeout 0.1 sleep 2", seconds=5).status == 124
+
+
+def test_a_check_that_takes_too_much_has_failed() -> None:
+    limits = LiveLimits(memory_mb=64)
+    with Confinement(LiveConfig(limits=limits), "my.yaml", Path.cwd()) as confinement:
+        found = run_on_copy(confinement, FileArchive.of({}), "x=$(head -c 300M /dev/zero | tr '\\0' a)", "/home/user")
+    assert not found.passed and "limits.memory_mb is 64" in found.output
 
 
 def test_a_late_answer_is_never_taken_for_the_next_one(box: SandboxBox) -> None:

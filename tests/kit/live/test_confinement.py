@@ -120,8 +120,11 @@ def test_a_command_shows_the_installation_of_its_program_and_the_files_that_it_n
     for place in (installed / "bin", installed / "lib", linked.parent):
         place.mkdir(parents=True)
     (installed / "lib" / "words").write_text("from its folder")
-    (installed / "bin" / "watering").write_text(f"#!/bin/sh\ncat {installed}/lib/words\nls {home} {folder}\n")
+    (installed / "bin" / "watering").write_text(
+        f"#!/bin/sh\ncat {installed}/lib/words\ncat {installed}/keys\nls {home} {folder}\n"
+    )
     (installed / "bin" / "watering").chmod(0o755)
+    (installed / "keys").write_text("sesame")
     (home / "diary").write_text("mine")
     linked.symlink_to(installed / "bin" / "watering")
     monkeypatch.setenv("HOME", str(home))
@@ -131,7 +134,7 @@ def test_a_command_shows_the_installation_of_its_program_and_the_files_that_it_n
             line = confinement.command([str(program)])
             shown = subprocess.run(line, env=confinement.environment(), capture_output=True, timeout=30, text=True)
             assert shown.stdout.startswith("from its folder")
-            assert "secret" in shown.stdout and "diary" not in shown.stdout
+            assert "secret" in shown.stdout and "diary" not in shown.stdout and "sesame" not in shown.stdout
 
 
 def test_a_program_that_lies_among_what_a_home_holds_needs_a_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import socket
 from collections.abc import Mapping
@@ -11,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.base.documents.strict import validated
-from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import EngineError, Inspection, Scalar
 from agentworld_gym.domains.desktop.engine.geometry import HEIGHT, WIDTH
 from agentworld_gym.domains.desktop.live.config import DesktopConfig, DesktopTaskState, Program
 from agentworld_gym.domains.desktop.live.table import table
 from agentworld_gym.kit.live import Confinement, LiveAbout, LiveSession, LiveStart
-from agentworld_gym.kit.live.box import SandboxBox, run_on_copy
+from agentworld_gym.kit.live.box import SandboxBox, begin_task, run_on_copy
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.environments.process import EpisodeLine
 from agentworld_gym.kit.live.file_archive import FileArchive
@@ -107,20 +105,9 @@ class DesktopSession(LiveSession):
     def begin(self, start: LiveStart) -> str:
         """Write the files of a task, run its setup, and open its programs."""
         wanted = validated(DesktopTaskState, dict(start.state), "task state")
-        there = self._files.texts() if wanted.files else {}
-        texts = {os.path.join(self._cwd, path): text for path, text in wanted.files.items()}
-        texts = {path: text for path, text in texts.items() if there.get(path) != text}
         programs = self._config.programs if wanted.programs is None else wanted.programs
-        if not texts and not wanted.setup and programs == self._config.programs:
-            return self._start
-        if texts:
-            self._box.add(FileArchive.of(texts))
-        if wanted.setup:
-            done = self._box.run(wanted.setup, self._cwd, self._config.limits.start_seconds)
-            if done.status:
-                expected = f"a command that succeeds; it ended with status {done.status}: {done.output.strip()[-300:]}"
-                raise SpecError("task state", "setup", wanted.setup, expected)
-        return self._open(programs)
+        did = begin_task(self._box, self._files, wanted.files, wanted.setup, self._cwd)
+        return self._open(programs) if did or programs != self._config.programs else self._start
 
     def act(self, action: Any) -> str:
         """Run code, and return the table of the screen once the programs are at rest."""
@@ -135,11 +122,7 @@ class DesktopSession(LiveSession):
         return {path: held for path, held in self._box.files().state().items() if not path.startswith(_OWN)}
 
     def inspect(self, command: str) -> Inspection:
-        """Run a command in a clean shell over a copy of the files.
-
-        Raises:
-            SystemLate: It took too long.
-        """
+        """Run a command in a clean shell over a copy of the files."""
         return run_on_copy(self._confinement, self._box.files(), command, self._cwd)
 
     @property

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.engines import EngineError
+from agentworld_gym.domains.swe.live.command_line import runnable
 from agentworld_gym.domains.swe.live.config import RepositoryConfig
 from agentworld_gym.kit.live import Confinement, LiveSource
 from agentworld_gym.kit.live.box import after_setup
@@ -28,7 +29,7 @@ class Clones:
         confinement: How its setup runs.
 
     Raises:
-        SpecError: There is no such folder, or no such commit.
+        SpecError: There is no such folder, no such commit, or no program that runs the tests.
     """
 
     def __init__(self, config: RepositoryConfig, source: LiveSource, confinement: Confinement) -> None:
@@ -41,6 +42,18 @@ class Clones:
         self._files: dict[str, FileArchive] = {}
         self._cloning = threading.Lock()
         self.resolved(config.commit)
+        folders, made = (source.folder, self.repository), config.setup is not None
+        self.tests = runnable(config.tests, confinement, folders, self._has, made)
+        """The line of bash that runs the tests inside a sandbox."""
+        self.tried: set[str] = set()
+        """The ids of rows whose tests were seen to run."""
+
+    def _has(self, path: str) -> bool:
+        """Return whether the repository has a file at a relative path."""
+        with suppress(EngineError):
+            self._git(self.repository, "cat-file", "-e", f"{self.config.commit}:{os.path.normpath(path)}")
+            return True
+        return False
 
     def resolved(self, commit: str) -> str:
         """Return the id of a commit.

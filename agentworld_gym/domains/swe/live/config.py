@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field
 from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.kit.live import LiveConfig, LiveSource
+from agentworld_gym.kit.live.config import SandboxFiles
 
 NAMED = "named tests"
 """The command of a check that runs the named tests of a row over a clean copy."""
@@ -65,7 +66,7 @@ class RepositoryRow(Strict, extra="ignore"):
     test_patch: str = ""
     """The change that brings the tests."""
 
-    FAIL_TO_PASS: Names = ()
+    FAIL_TO_PASS: Names = Field(min_length=1)
     """The tests that have to pass, and fail before."""
 
     PASS_TO_PASS: Names = ()
@@ -89,7 +90,7 @@ class RepositoryTaskState(Strict):
     commit: str | None = None
     """The commit at which the episode begins; None takes that of the configuration."""
 
-    files: dict[str, str] = Field(default_factory=dict)
+    files: SandboxFiles = Field(default_factory=dict)
     """Texts of files by path from the root of the repository, which are written before the agent acts."""
 
     setup: str | None = None

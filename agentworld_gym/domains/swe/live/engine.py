@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
@@ -57,12 +56,7 @@ class RepositoryEngine(LiveEngine[RepositoryConfig]):
         if shutil.which("git") is None:
             raise WorldNotConfigured(f"{source.file}: a live repository needs git: apt install git")
         self.confinement = Confinement(config, source.file, source.folder)
-        try:
-            words = shlex.split(config.tests)
-        except ValueError as error:
-            raise SpecError(source.file, "tests", config.tests, f"a command line ({error})") from error
         self.clones = Clones(config, source, self.confinement)
-        self.confinement.show(words[:1], "tests")
         super().__init__(config)
         self.masks = Masks((*config.masks, *_VARY))
 

@@ -10,9 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from agentworld_gym.base.documents.strict import validated
-from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.envelope import Envelope
-from agentworld_gym.core.engines import NO_CONTROLS, EngineError, Inspection, Scalar, Span, SystemLate
+from agentworld_gym.core.engines import NO_CONTROLS, EngineError, Inspection, Scalar, Span
 from agentworld_gym.domains.swe.engine.episode import BackgroundShell, RepositoryEpisode
 from agentworld_gym.domains.swe.engine.file_operations import number_of, text_of
 from agentworld_gym.domains.swe.engine.files import absolute, relative
@@ -33,7 +32,7 @@ from agentworld_gym.domains.swe.live.config import NAMED, RepositoryTaskState
 from agentworld_gym.domains.swe.live.grading import graded
 from agentworld_gym.domains.swe.live.sandbox_files import SandboxFiles
 from agentworld_gym.kit.live import LiveAbout, LiveMachine, LiveSession, LiveStart
-from agentworld_gym.kit.live.box import TIMED_OUT, SandboxBox
+from agentworld_gym.kit.live.box import TIMED_OUT, SandboxBox, begin_task, run_on_copy
 from agentworld_gym.kit.live.file_archive import FileArchive
 
 TERMINATED = 15
@@ -89,13 +88,7 @@ class RepositorySession(LiveSession):
             self._box.close()
             self._box, self._commit = box, commit
             self.episode = self._begun()
-        for path, text in wanted.files.items():
-            self.episode.files.write(absolute(path, self._clones.root), text, 0)
-        if wanted.setup:
-            done = self._box.run(wanted.setup, self._clones.root, self._clones.config.limits.start_seconds)
-            if done.status:
-                expected = f"a command that succeeds; it ended with status {done.status}: {done.output.strip()[-300:]}"
-                raise SpecError("task state", "setup", wanted.setup, expected)
+        begin_task(self._box, self._clones.files_at(commit), wanted.files, wanted.setup, self._clones.root)
         self.result = self._greeting()
         return self.shown_in(FIRST)
 
@@ -234,21 +227,10 @@ class RepositorySession(LiveSession):
         return twin
 
     def inspect(self, command: str) -> Inspection:
-        """Run a command in the root of a copy, or the named tests of a row over a clean copy.
-
-        Raises:
-            SystemLate: It took too long.
-        """
+        """Run a command in the root of a copy, or the named tests of a row over a clean copy."""
         if command == NAMED:
             return graded(self._clones, self._box.files(), self._start.hidden.get("row", {}))
-        box = SandboxBox(self._clones.confinement, self._box.files())
-        try:
-            done = box.run(command, self._clones.root)
-        finally:
-            box.close()
-        if done.status == TIMED_OUT:
-            raise SystemLate(f"a check took longer than {self._clones.config.limits.step_seconds:g} s")
-        return Inspection(done.status == 0, done.output)
+        return run_on_copy(self._clones.confinement, self._box.files(), command, self._clones.root)
 
     @property
     def alive(self) -> bool:

@@ -44,8 +44,8 @@ _CALLS = {"x86_64": (0, (7, 23, 232, 270, 271, 281)), "aarch64": (63, (22, 72, 7
 
 MARKED = r"""
 PS1='\u@\h:\w\$ \[\e]7771;A\a\]' PS2='> \[\e]7771;B\a\]' PS0='\e]7771;C\a'
-bind 'set enable-bracketed-paste off'
-bind 'set bell-style none'
+\builtin bind 'set enable-bracketed-paste off'
+\builtin bind 'set bell-style none'
 """
 """The lines of a shell's start by which it prints the marks."""
 

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from agentworld_gym.base.documents.strict import validated
-from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.engines import Inspection, Scalar
 from agentworld_gym.domains.terminal.engine.machine import CONFIRM
 from agentworld_gym.domains.terminal.live.config import ShellConfig, ShellState
 from agentworld_gym.domains.terminal.live.pseudo_terminal import MARKED, PseudoTerminal
-from agentworld_gym.domains.terminal.live.shell_memory import DUMPED, KEY, ShellMemory, dump_job, memory_of
+from agentworld_gym.domains.terminal.live.shell_memory import DUMPED, KEY, PRESSED, ShellMemory, dump_job, memory_of
 from agentworld_gym.kit.live import Confinement, LiveAbout, LiveSession, LiveStart
-from agentworld_gym.kit.live.box import SandboxBox, run_on_copy
+from agentworld_gym.kit.live.box import SandboxBox, begin_task, run_on_copy
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.file_archive import FileArchive
 
@@ -31,8 +30,8 @@ HISTFILE= HISTCONTROL= RANDOM=1
 umask 022
 {restored}
 {marked}
-bind -x '"{key}": . /dev/shm/.dump'
-rm -f /dev/shm/.start
+\\builtin bind -x '"{key}": {pressed}'
+\\command rm -f /dev/shm/.start
 {status}
 """
 """The script that a shell reads at its start."""
@@ -43,8 +42,11 @@ printf %s {start} >/dev/shm/.start
   <&$terminal >&$terminal 2>&$terminal {{jobs}}<&- {{answers}}>&- {{terminal}}<&- ) &
 """
 
-_UNTOLD = re.compile(r"RANDOM|\bbind\b|INPUTRC")
-"""What a shell does not tell of itself: its random numbers, and what keys do."""
+_UNTOLD = re.compile(
+    r"RANDOM|INPUTRC|PROMPT_COMMAND|\b(?:bind|getopts|stty)\b|\btrap\b.*\b(?:DEBUG|RETURN)\b|(?:\A|[\n;&|]) *reset\b"
+)
+"""What a shell does not tell of itself: its random numbers, what keys do, how far it is in an argument, how its
+terminal is set; and what it would do once more when it is asked."""
 
 
 class ShellSession(LiveSession):
@@ -75,8 +77,8 @@ class ShellSession(LiveSession):
         self._terminal = PseudoTerminal()
         self._box: SandboxBox | None = None
         self._files = files
-        self._tells_all = True
-        """Whether the shell can tell all that it knows."""
+        self._tells_all, self._typed = True, ""
+        """Whether the shell can tell all that it knows, and the last keys."""
         try:
             self._box = SandboxBox(confinement, files, image, self._terminal.slave)
             self._start_shell(memory)
@@ -91,8 +93,9 @@ class ShellSession(LiveSession):
         start = _START.format(
             marked=MARKED,
             key=KEY,
+            pressed=PRESSED,
             restored=memory.script if memory else "",
-            status=f"(exit {memory.status})" if memory else ":",
+            status=memory.last if memory else ":",
         )
         env = " ".join(shlex.quote(f"{name}={value}") for name, value in variables.items() if value)
         cwd = memory.cwd if memory else self._cwd
@@ -114,16 +117,7 @@ class ShellSession(LiveSession):
     def begin(self, start: LiveStart) -> str:
         """Write the files of a task, and run its setup."""
         wanted = validated(ShellState, dict(start.state), "task state")
-        there = self._files.texts() if wanted.files else {}
-        texts = {os.path.join(self._cwd, path): text for path, text in wanted.files.items()}
-        texts = {path: text for path, text in texts.items() if there.get(path) != text}
-        if texts:
-            self._open().add(FileArchive.of(texts))
-        if wanted.setup:
-            done = self._open().run(wanted.setup, self._cwd, self._config.limits.start_seconds)
-            if done.status:
-                expected = f"a command that succeeds; it ended with status {done.status}: {done.output.strip()[-300:]}"
-                raise SpecError("task state", "setup", wanted.setup, expected)
+        begin_task(self._open(), self._files, wanted.files, wanted.setup, self._cwd)
         return self._terminal.screen.capture()
 
     def act(self, action: Any) -> str:
@@ -137,7 +131,8 @@ class ShellSession(LiveSession):
             left = max(until - time.monotonic(), 0.0)
             seconds = min(max(_seconds(entry.get("duration", 1.0)), self._config.wait_seconds), left)
             keys = str(entry.get("keystrokes", ""))
-            self._tells_all = self._tells_all and _UNTOLD.search(keys) is None
+            self._typed = self._typed[-20:] + keys  # A word may come in pieces.
+            self._tells_all = self._tells_all and _UNTOLD.search(self._typed) is None
             self._terminal.type(keys, seconds, left)
             self._open().check()
             if not self._terminal.is_there:
@@ -155,7 +150,17 @@ class ShellSession(LiveSession):
     def copy(self) -> ShellSession | None:
         """Return an exact copy where the shell waits at its prompt and nothing else runs; None elsewhere."""
         memory = self._memory()
-        return None if memory is None else self._with(self._open().files(), memory)
+        if memory is None:
+            return None
+        twin = self._with(self._open().files(), memory)
+        try:
+            if twin._memory() == memory:
+                return twin
+        except BaseException:
+            twin.close()
+            raise
+        twin.close()
+        return None
 
     def _memory(self) -> ShellMemory | None:
         """Return what the shell knows; None where that is not all that there is to copy."""
@@ -181,15 +186,11 @@ class ShellSession(LiveSession):
     def _with(self, files: FileArchive, memory: ShellMemory | None) -> ShellSession:
         twin = ShellSession(self._config, self._confinement, files, self._image, self._cwd, memory)
         if memory is not None:
-            twin._files = self._files
+            twin._files, twin._typed = self._files, self._typed
         return twin
 
     def inspect(self, command: str) -> Inspection:
-        """Run a command in a clean shell over a copy of the files.
-
-        Raises:
-            SystemLate: It took too long.
-        """
+        """Run a command in a clean shell over a copy of the files."""
         return run_on_copy(self._confinement, self._open().files(), command, self._cwd, self._image)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import logging
 import socket
 import subprocess
 import sys
@@ -19,10 +20,12 @@ from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.domain.splits import split_seed
 from agentworld_gym.core.engines import EngineError, SystemLate
 from agentworld_gym.kit.live.config import LiveSource
-from agentworld_gym.kit.live.confinement import HOME, Confinement
-from agentworld_gym.kit.live.engine import LiveAbout, LiveEngine, LiveSession, LiveStart
+from agentworld_gym.kit.live.confinement import HOME, WRITABLE, Confinement
+from agentworld_gym.kit.live.engine import LiveAbout, LiveEngine, LiveSession, LiveStart, SharedFiles
 from agentworld_gym.kit.live.environments.config import EnvironmentConfig
 from agentworld_gym.kit.live.environments.process import WORKER, EnvironmentProcess, EpisodeLine, number
+
+logger = logging.getLogger(__name__)
 
 VARIABLES: Mapping[str, str] = {
     "OMP_NUM_THREADS": "1",
@@ -75,10 +78,13 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         self._python = sys.executable if config.python is None else str(folder / Path(config.python).expanduser())
         self._path = [str((folder / Path(place).expanduser()).absolute()) for place in config.path]
         self._environment = _located(config.environment, folder)
+        games = _games(self._environment)
+        if 0 < len(games) < 3:
+            logger.warning("%s: there are %d files of games, so that all splits play the same ones", file, len(games))
         read = [*config.read, *self._path, str(WORKER.parent)]
         if not config.trusted:
             read += interpreter_folders(self._python, file)
-            read += dict.fromkeys(str(Path(game).parent) for game in _games(self._environment))
+            read += dict.fromkeys(str(Path(game).parent) for game in games)
         self._confinement = Confinement(config.model_copy(update={"read": tuple(read)}), file, folder)
         super().__init__(config)
 
@@ -98,6 +104,7 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
             "actions": self.config.actions,
             "path": self._path,
             "forks": self.config.forks,
+            "folders": () if self.config.trusted else WRITABLE,
         }
         try:
             return EnvironmentSession(self, process, process.line, process.line.ask(request, limits.start_seconds))
@@ -145,8 +152,14 @@ class EnvironmentSession(LiveSession):
     def begin(self, start: LiveStart) -> str:
         """Begin the episode of a seed."""
         state, config = validated(_State, dict(start.state), "task state"), self._engine.config
+        known = self._opened.get("options")
+        if isinstance(known, list) and (unknown := [name for name in state.options if name not in known]):
+            expected = f"none but {', '.join(known)}" if known else "none: this environment takes no options"
+            raise SpecError("task state", f"options.{unknown[0]}", state.options[unknown[0]], expected)
         index = start.seed if config.episodes is None else start.seed % config.episodes
-        seed = split_seed(start.split, index) if state.seed is None else state.seed
+        seed = split_seed(start.split, index)
+        if state.seed is not None:
+            seed = index = state.seed
         request = {"do": "begin", "seed": seed, "index": index, "split": start.split, "state": state.options}
         self.verdict = None
         return self._shown(request, config.limits.start_seconds)
@@ -164,6 +177,8 @@ class EnvironmentSession(LiveSession):
             told = self._line.ask(request, seconds)
         except EngineError as error:
             raise self._process.why(error) from error
+        if told.get("shared") is True:
+            raise SharedFiles("another copy of the episode works on the same files")
         text, offers = told.get("text"), told.get("offers")
         if not isinstance(text, str):
             raise EngineError(f"the environment answers {text!r}, expected a text")
@@ -227,7 +242,8 @@ class EnvironmentSession(LiveSession):
         """End the episode, and the process where no copy of it is left."""
         if not self._closed:
             self._closed = True
-            self._line.close()
+            if self._copied:  # Copies live as long as the first process, which ends with its line.
+                self._line.close()
             self._process.leave()
 
 

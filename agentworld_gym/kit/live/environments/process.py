@@ -241,6 +241,7 @@ class EnvironmentProcess:
 
     def kill(self) -> None:
         """End the process with all that it started; a second call does nothing."""
+        self.line.close()
         watched, self._watched = self._watched, None
         if watched is not None:
             process_watch().remove(watched)

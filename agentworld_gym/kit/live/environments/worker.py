@@ -2,7 +2,8 @@
 
 It speaks JSON lines over the socket that is its standard input. Where the process has a single thread and no children,
 each episode runs in a fork of it, so that nothing that an episode changes is seen by the next one; an episode is copied
-by a fork as well, which is exact. Elsewhere the environment's own `reset` begins each episode.
+by a fork as well, which is exact. Elsewhere the environment's own `reset` begins each episode. All forks share the
+files of their sandbox, so that a process in which files were written plays no other episode, and no copy goes on in it.
 """
 
 from __future__ import annotations
@@ -46,6 +47,12 @@ class PlayedEnvironment:
     parts: Mapping[str, str] = {}
     """What decides its answers, by name."""
 
+    options: Sequence[str] | None = ()
+    """The options that a task may state; None for any."""
+
+    cache: str | None = None
+    """A folder whose files are the same whoever writes them; None where there is none."""
+
     def __init__(self, make: Callable[[], Any], actions: Sequence[str] = ()) -> None:
         self.env, self.actions = make(), list(actions)
         space: Any = getattr(self.env, "action_space", None)
@@ -53,6 +60,7 @@ class PlayedEnvironment:
             start = int(getattr(space, "start", 0))
             self.actions = [str(number) for number in range(start, start + int(space.n))]
         self._start = int(getattr(space, "start", 0))
+        self.options = None if "options" in _parameters(self.env.reset) else ()
 
     def begin(self, seed: int, index: int, split: str, state: Mapping[str, Any]) -> dict[str, Any]:
         """Begin an episode.
@@ -160,7 +168,7 @@ class TextWorldGame(PlayedEnvironment):
         self._challenges = textworld.challenges.CHALLENGES
         self._settings = {**self.defaults.get(name, {}), **settings}
         self._files = sorted(glob.glob(os.path.expanduser(name), recursive=True))
-        self._folder = tempfile.mkdtemp(prefix="games-")
+        self.cache = self._folder = tempfile.mkdtemp(prefix="games-")
         self._infos = textworld.EnvInfos(admissible_commands=True, won=True, lost=True, max_score=True)
         self._score = 0
         self.env: Any = None
@@ -170,17 +178,11 @@ class TextWorldGame(PlayedEnvironment):
 
     def begin(self, seed: int, index: int, split: str, state: Mapping[str, Any]) -> dict[str, Any]:
         """Begin an episode; see `PlayedEnvironment.begin`."""
-        path = self._file(index, split) if self._files else self._made(seed, split)
+        path = file_of(self._files, index, split) if self._files else self._made(seed, split)
         if self.env is not None:
             self.env.close()
         self.env, self._score = self._textworld.start(path, self._infos), 0
         return self._said(self.env.reset(), None, False)
-
-    def _file(self, index: int, split: str) -> str:
-        """Return a file of a split: of every ten the last one tests, the last but one validates."""
-        place = {"validation": (8,), "test": (9,)}.get(split, range(8))
-        files = [file for number, file in enumerate(self._files) if len(self._files) < 10 or number % 10 in place]
-        return files[index % len(files)]
 
     def _made(self, seed: int, split: str) -> str:
         path = os.path.join(self._folder, f"{split}-{seed}.z8")
@@ -230,6 +232,19 @@ class TextWorldGame(PlayedEnvironment):
         return self.told("\n".join(lines).strip(), told, reward, done)
 
 
+def file_of(files: Sequence[str], index: int, split: str) -> str:
+    """Return a file of a split: of every ten the last one tests, and the last but one validates; so do those of fewer
+    than ten. One or two are those of all splits.
+
+    >>> [file_of("abcd", index, "train") for index in range(3)], file_of("abcd", 5, "test")
+    (['a', 'b', 'a'], 'd')
+    """
+    of = min(10, len(files))
+    place = {"validation": (of - 2,), "test": (of - 1,)}.get(split, range(of - 2))
+    mine = [file for number, file in enumerate(files) if of < 3 or number % of in place]
+    return mine[index % len(mine)]
+
+
 class ScienceWorldGame(PlayedEnvironment):
     """A task of ScienceWorld, which runs on Java: its variations are the episodes, in the splits that it has itself.
 
@@ -241,6 +256,8 @@ class ScienceWorldGame(PlayedEnvironment):
     ordered = "-XX:+UnlockExperimentalVMOptions -XX:hashCode=2"
     """The options with which Java gives all objects the same hash. Elsewhere ScienceWorld lists what lies in a room in
     another order each time, and names other things of the same kind."""
+
+    options = ("variation",)
 
     def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
         from scienceworld import ScienceWorldEnv
@@ -357,8 +374,9 @@ class Worker:
     def __init__(self, line: Line) -> None:
         self._line, self._begun = line, dict[str, Any]()
         self._game: PlayedEnvironment | None = None
-        self._forks = self._in_fork = False
+        self._forks = self._in_fork = self._copied = False
         self._first: dict[str, Any] = {}
+        self._folders, self._files = list[str](), set[tuple[Any, ...]]()
 
     def run(self) -> None:
         """Answer requests until the other side closes."""
@@ -375,13 +393,14 @@ class Worker:
                 case "begin":
                     self._begin(request)
                 case "act":
-                    self._line.write(ok=self._act(request["action"]))
+                    self._line.write(ok=self._alone(request["action"]))
                 case "copy":
                     self._copy()
                 case "reset" if self._in_fork:
                     os._exit(0)
                 case "reset":
-                    self._line.write(ok={"certain": bool(self._begun) and self._shown(self._begun) == self._first})
+                    same = bool(self._begun) and not self._wrote() and self._shown(self._begun) == self._first
+                    self._line.write(ok={"certain": same})
         except (KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:  # A command line parser of an environment raises SystemExit.
@@ -396,13 +415,20 @@ class Worker:
         random.seed(0)
         self._game = open_game(request["environment"], request["settings"], request["actions"])
         self._forks = request["forks"] and alone()
-        self._line.write(ok={"parts": dict(self._game.parts), "forks": self._forks})
+        self._folders = request["folders"]
+        self._files = self._found()
+        told = {"parts": dict(self._game.parts), "forks": self._forks, "options": self._game.options}
+        self._line.write(ok=told)
 
     def _play(self, request: Mapping[str, Any]) -> None:
         """Play an episode in a fork, and go on when it ends."""
+        if self._wrote():
+            self._line.write(lost="holds files that another episode wrote")
+            return
+        copied = _has_children()
         child = os.fork()
         if not child:
-            self._in_fork = True
+            self._in_fork, self._copied = True, copied
             self._line.write(note="begun")
             self._answer(request)
             return
@@ -412,7 +438,7 @@ class Worker:
                 break
         code = os.waitstatus_to_exitcode(status)
         if code == 0:
-            self._line.write(ok={"certain": True})
+            self._line.write(ok={"certain": not self._wrote()})
         else:
             self._line.write(lost=f"ended with status {code}" if code > 0 else f"was ended by signal {-code}")
 
@@ -428,6 +454,37 @@ class Worker:
         assert self._game is not None
         return self._game.begin(seed, request["index"], request["split"], request["state"])
 
+    def _found(self) -> set[tuple[Any, ...]]:
+        """Return the files that lie in the folders of the sandbox, each with when and how it was changed last."""
+        cache = None if self._game is None else self._game.cache
+        found, waiting = set[tuple[Any, ...]](), [*self._folders]
+        while waiting:
+            try:
+                with os.scandir(waiting.pop()) as entries:
+                    for entry in entries:
+                        if entry.path == cache or entry.name.startswith("hsperfdata_"):  # Java's own.
+                            continue
+                        info = entry.stat(follow_symlinks=False)
+                        found.add((entry.path, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns))
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+            except OSError:  # It went meanwhile.
+                continue
+        return found
+
+    def _wrote(self) -> bool:
+        """Return whether a file was written since the environment was opened."""
+        return self._found() != self._files
+
+    def _alone(self, action: str) -> dict[str, Any]:
+        """Do an action, unless another copy of the episode could have changed what it sees, or it changes what that
+        one sees.
+        """
+        if self._copied and self._wrote():
+            return {"shared": True}
+        told = self._act(action)
+        return {"shared": True} if self._copied and self._wrote() else told
+
     def _act(self, action: str) -> dict[str, Any]:
         assert self._game is not None
         try:
@@ -441,10 +498,11 @@ class Worker:
     def _copy(self) -> None:
         """Copy the episode by a fork, which answers at the socket that came with the request."""
         other = self._line.sockets.pop()
-        if not (self._in_fork and alone(sockets=2)):
+        if not (self._in_fork and alone(sockets=2)) or self._wrote():
             os.close(other)
             self._line.write(ok={"copied": False})
             return
+        self._copied = True
         between = os.fork()
         if between:
             os.close(other)
@@ -456,6 +514,16 @@ class Worker:
             self._line.link.close()
             self._line = Line(socket.socket(fileno=other))
             self._line.write(ok={})
+
+
+def _has_children() -> bool:
+    """Return whether this process has a child that runs, such as a copy of an earlier episode."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return False
+    return True
 
 
 def alone(sockets: int = 1) -> bool:

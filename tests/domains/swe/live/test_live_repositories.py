@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from live_shells import needs_sandbox
 from worlds import make
 
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.engines import EngineError, Inspection
 from agentworld_gym.domains.swe.live import RepositoryEngine, open_live
 from agentworld_gym.kit.live import LiveMachine, LiveSource
 
@@ -189,6 +191,102 @@ def test_a_row_is_solved_by_its_patch_and_by_nothing_else(sums: Path, change: st
     env.close()
 
 
+def solved(engine: RepositoryEngine, written: str) -> Inspection:
+    """Grade a text of sums.py as the change of the row."""
+    (task,) = engine.config.tasks
+    assert isinstance(task, dict)
+    machine = engine.start(task["state"], 0, hidden=task["hidden"])
+    try:
+        called(machine, "write_file", file_path=f"{ROOT}/sums.py", content=written)
+        return machine.inspect("named tests")
+    finally:
+        machine.close()
+
+
+REPAIRED = "def add(a, b):\n    return a + b\n\n\ndef half(a):\n    return a / 2\n"
+
+
+@pytest.mark.parametrize(
+    "tests",
+    ["env/bin/check run_tests.py", "check run_tests.py", "cd . && ONE='a b' env/bin/check run_tests.py"],
+    ids=["relative", "on the path", "a line of bash"],
+)
+def test_tests_run_by_a_program_of_this_machine(
+    sums: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tests: str
+) -> None:
+    program = tmp_path / "env" / "bin" / "check"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\nexec python3 "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    keys = {"repository": str(sums), "rows": str(sums.parent / "rows.jsonl"), "tests": tests, "ahead": 0}
+    engine = open_live(LiveSource.of(keys, tmp_path))
+    assert solved(engine, REPAIRED).passed
+    engine.close()
+
+
+@pytest.mark.parametrize("tests", ["python3 -m no_such_runner", "true && no-such-program"])
+def test_tests_that_never_run_are_an_error_and_no_failed_test(sums: Path, tests: str) -> None:
+    engine = opened(repository=str(sums), rows=str(sums.parent / "rows.jsonl"), tests=tests, ahead=0)
+    with pytest.raises(EngineError, match=r"the tests of sums-1 do not run, even with its own patch: .*no.such"):
+        solved(engine, REPAIRED)
+    engine.close()
+
+
+def test_a_change_that_leaves_the_tests_nothing_to_print_has_failed(sums: Path) -> None:
+    engine = opened(repository=str(sums), rows=str(sums.parent / "rows.jsonl"), tests=TESTS, ahead=0)
+    assert not solved(engine, "import os; os._exit(0)").passed
+    engine.close()
+
+
+def test_a_file_that_became_a_link_is_one_where_the_tests_run(sums: Path) -> None:
+    rows = opened(repository=str(sums), rows=str(sums.parent / "rows.jsonl"), tests=TESTS, ahead=0)
+    (task,) = rows.config.tasks
+    assert isinstance(task, dict)
+    machine = rows.start(task["state"], 0, hidden=task["hidden"])
+    command(machine, "sed s/a.-.b/a+b/ sums.py > other.py; ln -sf other.py sums.py")
+    assert machine.inspect("named tests").passed
+    rows.close()
+
+
+def test_code_that_hangs_or_stands_in_the_way_of_the_tests_has_failed(sums: Path) -> None:
+    keys = {"repository": str(sums), "rows": str(sums.parent / "rows.jsonl"), "tests": TESTS, "ahead": 0}
+    engine = opened(**keys, limits={"check_seconds": 0.5})
+    engine.clones.tried.add("sums-1")  # A busy machine may need longer for the row's own patch.
+    late = solved(engine, "while True: pass")
+    assert not late.passed and "took longer than 0.5 s (limits.check_seconds)" in late.output
+    (task,) = engine.config.tasks
+    assert isinstance(task, dict)
+    machine = engine.start(task["state"], 0, hidden=task["hidden"])
+    command(machine, "mkdir run_tests.py; touch run_tests.py/x; mkfifo pipe")
+    assert not machine.inspect("named tests").passed
+    assert not machine.inspect("cat pipe").passed
+    engine.close()
+
+
+def test_tests_that_are_late_with_the_patch_of_the_row_too_are_an_error(sums: Path) -> None:
+    rows, limits = str(sums.parent / "rows.jsonl"), {"check_seconds": 0.3}
+    engine = opened(repository=str(sums), rows=rows, tests="sleep 60", limits=limits, ahead=0)
+    with pytest.raises(EngineError, match=r"even with its own patch: .*longer than 0\.3 s"):
+        solved(engine, REPAIRED)
+    engine.close()
+
+
+@pytest.mark.parametrize("path", ["/etc/x", "../../x", "a\0b", "sums.py/x"])
+def test_files_of_a_task_lie_where_an_episode_can_write(engine: RepositoryEngine, path: str) -> None:
+    with pytest.raises(SpecError, match="files"):
+        engine.start({"files": {path: "text"}}, 0)
+
+
+def test_a_task_writes_files_and_runs_its_setup(engine: RepositoryEngine) -> None:
+    machine = engine.start({"files": {"sums.py": "half = 1\n", "in/b.txt": "b\n"}, "setup": "cp in/b.txt c.txt"}, 0)
+    state = machine.state()
+    assert [state[f"{ROOT}/{name}"] for name in ("sums.py", "c.txt")] == ["half = 1\n", "b\n"]
+    machine.close()
+    with pytest.raises(SpecError, match=r"setup: got 'false', expected .* status 1"):
+        engine.start({"setup": "false"}, 0)
+
+
 def test_wrong_keys_are_refused_by_name(sums: Path, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="commit: got 'nowhere', expected a commit"):
         opened(repository=str(sums), commit="nowhere")
@@ -196,6 +294,9 @@ def test_wrong_keys_are_refused_by_name(sums: Path, tmp_path: Path) -> None:
         opened(repository=str(tmp_path))
     (tmp_path / "rows.jsonl").write_text('{"instance_id": "a"}\n')
     with pytest.raises(SpecError, match="line 1: problem_statement"):
+        opened(repository=str(sums), rows=str(tmp_path / "rows.jsonl"))
+    (tmp_path / "rows.jsonl").write_text('{"instance_id": "a", "problem_statement": "b", "base_commit": "HEAD"}\n')
+    with pytest.raises(SpecError, match="line 1: FAIL_TO_PASS"):
         opened(repository=str(sums), rows=str(tmp_path / "rows.jsonl"))
     with pytest.raises(SpecError, match="tests: got 'no-such-program'"):
         opened(repository=str(sums), tests="no-such-program -q")

@@ -127,6 +127,40 @@ def test_a_shell_at_its_prompt_is_copied_with_all_that_it_knows(
     twin.close()
 
 
+def test_a_fork_leaves_the_shell_as_it_is_and_runs_nothing_of_its_history(
+    engine: ShellEngine, machine: LiveMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "again", lambda *_: pytest.fail("the episode was played again"))
+    typed(machine, "touch kept; shopt -s extglob; g() { echo @(a|b); }\n", "END OF HISTORY\n", "echo once >> log\n")
+    typed(machine, "true last | false\n")
+    twin = machine.fork()
+    for line in ("echo ${PIPESTATUS[*]} $_", "cat log; g", "history"):
+        assert typed(machine, f"{line}\n") == typed(twin, f"{line}\n")
+    assert "once\nonce" not in typed(twin, "cat log\n") and typed(machine, "true a; echo $_\n").count("\na\n") == 1
+    twin.close()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("set -- a b c", "echo $1 $#"),
+        ("pushd /tmp", "popd"),
+        ("stty -echo", "echo hi"),
+        ("enable -n test", "type test"),
+        ("complete -W 'one two' xyz", "complete -p"),
+        ("PS0=hello", "echo hi"),
+        ("BASH_ARGV0=other", "echo $0"),
+        ("true & wait", "echo ${!:+told}"),
+        ("set -- -ab; getopts ab o", "getopts ab o; echo $o"),
+    ],
+)
+def test_what_a_shell_cannot_be_given_is_played_again(machine: LiveMachine, before: str, after: str) -> None:
+    typed(machine, f"{before}\n")
+    twin = machine.fork()
+    assert typed(machine, f"{after}\n") == typed(twin, f"{after}\n")
+    twin.close()
+
+
 def test_a_shell_with_something_in_the_background_is_played_again(engine: ShellEngine, machine: LiveMachine) -> None:
     typed(machine, "sleep 100 & echo begun > /tmp/begun\n")
     twin = machine.fork()

@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,8 @@ from agentworld_gym.evaluation.cost import read_plan
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
 from agentworld_gym.evaluation.live_check import check_live
 from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
+from agentworld_gym.kit.live.environments.engine import EnvironmentSession
+from agentworld_gym.kit.live.environments.worker import file_of
 from agentworld_gym.kit.live.process_watch import family_of
 from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.llm.rows.row_reading import read_rows
@@ -183,6 +185,21 @@ def test_nothing_of_an_episode_is_left_in_the_next_one() -> None:
         assert env.episode.observation.endswith("Episode 1.")
 
 
+def test_files_of_an_episode_are_seen_by_no_other_one_and_by_no_fork() -> None:
+    with opened() as env:
+        early = env.fork()
+        assert env.step("log a")[0] == "a" and env.step("log b")[0] == "ab"
+        late = env.fork()
+        assert [twin.step("log c")[0] for twin in (early, late)] == ["c", "abc"]
+        assert env.step("log d")[0] == "abd" and early.step("log e")[0] == "ce"
+        env.reset(seed=1)
+        twin = env.fork()
+        env.reset(seed=2)
+        assert twin.step("log f")[0] == "f" and env.step("log g")[0] == "g"
+        for copy in (early, late, twin):
+            copy.close()
+
+
 def test_the_splits_share_no_seed() -> None:
     seeds = {}
     for split in ("train", "test"):
@@ -318,6 +335,43 @@ def test_tasks_name_seeds_and_options_and_test_what_they_want() -> None:
         assert env.episode.observation == "Write hello.\n\nGood day."
         _, reward, terminated, _, info = env.step("write hello")
         assert (reward, terminated, info["success"]) == (1.0, True, True)
+
+
+def test_the_seed_of_a_task_decides_which_file_is_played_and_each_split_has_its_own() -> None:
+    asked: list[Any] = []
+    task = {
+        "id": "third",
+        "instruction": "Look.",
+        "state": {"seed": 3},
+        "success": [{"observation": {"contains": "x"}}],
+    }
+    shown = EnvironmentSession._shown
+
+    def noted(self: EnvironmentSession, request: Mapping[str, Any], seconds: float) -> str:
+        asked.append(request)
+        return shown(self, request, seconds)
+
+    with pytest.MonkeyPatch.context() as patch, opened(tasks=[task]) as env:
+        patch.setattr(EnvironmentSession, "_shown", noted)
+        for seed in (1, 7):
+            env.reset(seed=seed)
+    assert [(request["seed"], request["index"]) for request in asked] == [(3, 3), (3, 3)]
+    files = [f"{number}.z8" for number in range(4)]
+    played = {split: {file_of(files, index, split) for index in range(9)} for split in ("train", "validation", "test")}
+    assert played == {"train": {"0.z8", "1.z8"}, "validation": {"2.z8"}, "test": {"3.z8"}}
+
+
+def test_options_that_an_environment_does_not_take_are_refused() -> None:
+    task = {
+        "id": "o",
+        "instruction": "Look.",
+        "state": {"options": {"hue": 1}},
+        "success": [{"answer": {"equals": "x"}}],
+    }
+    env = gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, "env": "python:live_environment:plain", "tasks": [task]})
+    with pytest.raises(SpecError, match=r"options\.hue: got 1, expected none"):
+        env.reset(seed=0)
+    env.close()
 
 
 def test_an_environment_of_gymnasium_is_played_by_the_names_of_its_actions() -> None:
