@@ -108,6 +108,9 @@ class LiveReport(Strict):
     failures: dict[str, int]
     """The failures of the system by kind."""
 
+    why: str = ""
+    """What the first failure was, in words."""
+
     reset: str
     """How sessions go back to their start."""
 
@@ -170,6 +173,8 @@ def _lines(report: LiveReport) -> Iterator[str]:
     }
     for name, text in rows.items():
         yield f"{name:<11} {text}"
+    if report.why:
+        yield f"{'the first':<11} {report.why}"
     if report.read_only:
         yield ""
         yield f"{report.read_only} answers name a read-only file system: the system wants to write where it cannot."

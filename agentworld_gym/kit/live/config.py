@@ -33,6 +33,14 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
 """The words of a command, or one text."""
 
 
+class CommandReset(Strict):
+    """A command that brings a system back to its start."""
+
+    command: Words
+    """The words of the command, or one text. It runs beside the system, in a sandbox of its own, so that it needs
+    `network: true` or `trusted: true` to reach it."""
+
+
 class LiveLimits(Strict):
     """What one session of a live system may take. A session that takes more ends, and its member alone fails."""
 
@@ -138,6 +146,11 @@ class LiveConfig(Strict):
     def _list_one(cls, given: Any) -> Any:
         """Take a text as a list of one."""
         return (given,) if isinstance(given, str) else given
+
+    @property
+    def shared(self) -> bool:
+        """Whether all episodes play on one system that is reset for each of them, so that there is one at a time."""
+        return False
 
     def allows(self, host: str) -> bool:
         """Return whether the system may reach a host; a name stands for the hosts below it too."""

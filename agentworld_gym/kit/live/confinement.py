@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.base.process.bubblewrap import knows
+from agentworld_gym.core.engines import EngineError, SystemLate
 from agentworld_gym.kit.live.config import LiveConfig
 from agentworld_gym.kit.live.owned_folder import OwnedFolder
 from agentworld_gym.kit.live.system_calls import filter_of
@@ -150,6 +152,42 @@ class Confinement:
             place = Path(self._word(word))
             if place.is_absolute() and place.is_file() and not self.shows(place):
                 self._named.append(place)
+
+    def show_reset(self, words: Sequence[str]) -> None:
+        """Show a sandbox what the command of a reset names.
+
+        Raises:
+            SpecError: It could reach no server, or names what is not there.
+        """
+        if not self.config.trusted and self.config.network is not True:
+            expected = "network: true or trusted: true beside it: a command without either reaches no server"
+            raise SpecError(self.file, "reset.command", " ".join(words), expected)
+        self.show(words, "reset.command")
+
+    def reset(self, words: Sequence[str]) -> None:
+        """Run the command of a reset to its end.
+
+        Raises:
+            EngineError: It fails, or takes longer than a start may.
+        """
+        seconds = self.config.limits.start_seconds
+        try:
+            done = subprocess.run(
+                self.command(words),
+                env=self.environment(),
+                cwd=self.folder if self.config.trusted else "/",
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise SystemLate(f"the command of the reset took longer than {seconds:g} s") from error
+        except OSError as error:
+            raise EngineError(f"the command of the reset cannot be started: {error}") from error
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip()[-300:]
+            raise EngineError(f"the command of the reset ended with status {done.returncode}: {said}")
 
     def found(self, program: str) -> str | None:
         """Return the path of a program, of those inside and then of those that this user finds; None for no program."""

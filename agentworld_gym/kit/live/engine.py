@@ -278,9 +278,11 @@ class LiveEngine(ABC, Generic[C]):
         """Return an exact copy of a session; None where the system cannot be copied.
 
         Raises:
-            InexactFork: Forks are not asked for.
+            InexactFork: Forks are not asked for, or all episodes share the system.
             EngineError: The system cannot be copied now.
         """
+        if self.config.shared:
+            raise InexactFork("all episodes share this system, which is reset for each of them, so that none is forked")
         if not self.config.forks:
             raise InexactFork("this live world is not forked: its configuration says forks: false")
         return self._pool.copied(session.copy)

@@ -13,7 +13,7 @@ from agentworld_gym.base.fingerprint import installed
 from agentworld_gym.domains.web.engine.chromium.driver import chromium_version
 from agentworld_gym.domains.web.live import miniwob
 from agentworld_gym.domains.web.live.browsers import LiveBrowsers
-from agentworld_gym.domains.web.live.config import SITE, SiteConfig, origin_of
+from agentworld_gym.domains.web.live.config import SITE, SiteCommandReset, SiteConfig, origin_of
 from agentworld_gym.domains.web.live.gate import Streams
 from agentworld_gym.domains.web.live.page_folder import PageFolder
 from agentworld_gym.domains.web.live.server import DIALER, LiveSiteServer
@@ -44,8 +44,9 @@ class LiveSite:
         """The address that an episode begins with."""
         self.scripts = config.episode
         """How its pages pay for steps and end their episodes, where they do so."""
-        self.verified = ""
-        """What the request that verifies resets was answered with at first, where all episodes share the site."""
+        self.verified: dict[str, str] = {}
+        """What verifies resets showed at first, where all episodes share the site: the answer to a request, or the
+        page that an episode begins with, by what the task states of it."""
         self.playing: LiveSession | None = None
         """The session whose episode reset the site last, where all episodes share it."""
         self.browsers = LiveBrowsers(config.limits, config.per_browser)
@@ -59,15 +60,15 @@ class LiveSite:
             if not place.is_dir():
                 raise MissingFile(place, "a folder with the pages of the site", kind="folder", key="folder")
             self.pages = PageFolder(place)
-        commands = {"command": config.command, "reset.command": getattr(config.reset, "command", None)}
-        if any(commands.values()):
+        reset = config.reset.command if isinstance(config.reset, SiteCommandReset) else None
+        if config.command is not None or reset is not None:
             # The hosts under `network` are those of the browser.
             confined = config.model_copy(update={"network": config.network is True})
             self.confinement = Confinement(confined, file, folder)
-            for key, words in commands.items():
-                if words:
-                    self.confinement.show(words, key)
+            if reset is not None:
+                self.confinement.show_reset(reset)
             if config.command is not None:
+                self.confinement.show(config.command)
                 self.confinement.show([sys.executable, str(DIALER)])
         host, _ = config.origin
         if not (config.allows(host) or self.pages is not None or config.command is not None):
