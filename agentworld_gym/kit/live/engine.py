@@ -154,7 +154,7 @@ class LiveEngine(ABC, Generic[C]):
     concurrent = True
     """Its machines act side by side, each on a thread of its own."""
 
-    controls: ClassVar[frozenset[str]] = frozenset()
+    controls: frozenset[str] = frozenset()
     """The controls that its sessions act out."""
 
     splits: ClassVar[bool] = False

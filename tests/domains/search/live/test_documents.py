@@ -144,6 +144,14 @@ def test_a_search_engine_finds_pages_and_only_named_hosts_are_opened(port: int) 
         assert not env.world.deterministic
 
 
+def test_a_search_engine_acts_out_no_controls(port: int) -> None:
+    with (
+        opened(searxng=f"http://localhost:{port}") as env,
+        pytest.raises(SpecError, match="task controls: slow-service: .* expected some of none"),
+    ):
+        env.reset(seed=0, options={"controls": {"slow-service": 0.5}})
+
+
 @pytest.mark.parametrize("network", [False, True])
 def test_this_machine_is_no_page_of_the_web(port: int, network: bool) -> None:
     with opened(searxng=f"http://localhost:{port}", network=network) as env:
