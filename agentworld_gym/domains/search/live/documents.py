@@ -122,6 +122,13 @@ class _PageReader(HTMLParser):
         self._in_title = False
         self._pre, self._links = 0, list[str | None]()
 
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Read a section such as `<![foo[ ... ]]>`; one that HTML does not know is a comment, as in browsers."""
+        try:
+            return super().parse_marked_section(i, report)  # type: ignore[arg-type,unused-ignore]
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         told = dict(attrs)
         if tag == "body":  # The end of the head may be left out.
@@ -144,8 +151,15 @@ class _PageReader(HTMLParser):
         elif tag == "a":
             address = told.get("href")
             shown = address if address and not address.startswith(("#", "javascript:")) else None
-            self._links.append(urljoin(self._url, shown) if shown else None)
-            self._parts += ["["] if shown else []
+            self._links.append(self._joined(shown) if shown else None)
+            self._parts += ["["] if self._links[-1] else []
+
+    def _joined(self, address: str) -> str | None:
+        """Return the whole address of a link; None where it is none."""
+        try:
+            return urljoin(self._url, address)
+        except ValueError:
+            return None
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":

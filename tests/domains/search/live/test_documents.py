@@ -13,6 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import gymnasium as gym
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.domains.search.live.documents import markdown_of
@@ -90,6 +92,24 @@ def test_pages_in_html_are_shown_as_markdown() -> None:
         "<div role='navigation'><div>up</div>x</div><h2>A¶</h2><ul><li>b<li>c</ul><pre>d\n  e</pre><script>f</script>"
     )
     assert markdown_of(page) == ("", "## A¶\n\n- b\n- c\n\n```\nd\n  e\n```")
+
+
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        ("<p>a<![foo[ x ]]>b", "ab"),
+        ("<p>a<![if x]>b<![endif]>c", "abc"),
+        ("<p>a <a href='http://[x/'>link</a>", "a link"),
+        ("<p>a<![foo[ x ]]", "a"),
+    ],
+)
+def test_odd_pages_are_shown_as_a_browser_would(page: str, shown: str) -> None:
+    assert markdown_of(page, "https://h/")[1].startswith(shown)
+
+
+@given(st.text(alphabet="<>![]/ -ab='&#;?\n", max_size=60))
+def test_every_text_is_a_page(page: str) -> None:
+    markdown_of(page, "https://h/")
 
 
 class Web(BaseHTTPRequestHandler):
