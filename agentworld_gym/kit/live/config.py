@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from agentworld_gym.base.documents.strict import Regex, Strict, read_yaml, validated
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.kit.live.hosts import is_below
 
 OPTION = "options.live"
 """What errors name as the place of a configuration that is no file."""
@@ -154,9 +155,11 @@ class LiveConfig(Strict):
 
     def allows(self, host: str) -> bool:
         """Return whether the system may reach a host; a name stands for the hosts below it too."""
-        if host in ("localhost", "127.0.0.1", "::1") or self.network is True:
-            return True
-        return any(host == one or host.endswith(f".{one}") for one in self.network or ())
+        return host in ("localhost", "127.0.0.1", "::1") or self.reaches(host)
+
+    def reaches(self, host: str) -> bool:
+        """Return whether `network` names a host, which this machine is then only if it is named too."""
+        return self.network is True or is_below(host, self.network or ())
 
 
 class LiveSource(NamedTuple):

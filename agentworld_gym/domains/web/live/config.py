@@ -149,12 +149,6 @@ class SiteConfig(LiveConfig):
         """The host and the port of the site."""
         return origin_of(self.open)
 
-    def reaches(self, host: str) -> bool:
-        """Return whether the browser may reach a host beside the site; a name stands for the hosts below it too."""
-        if self.network is True:
-            return True
-        return any(host == one or host.endswith(f".{one}") for one in self.network or ())
-
 
 def origin_of(url: str) -> tuple[str, int]:
     """Return the host and the port of an address.

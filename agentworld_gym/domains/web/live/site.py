@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
 
 from agentworld_gym.base.errors import MissingFile, SpecError
@@ -18,6 +17,7 @@ from agentworld_gym.domains.web.live.gate import Streams
 from agentworld_gym.domains.web.live.page_folder import PageFolder
 from agentworld_gym.domains.web.live.server import DIALER, LiveSiteServer
 from agentworld_gym.kit.live import Confinement, LiveSession, Masks
+from agentworld_gym.kit.live.hosts import is_public
 
 
 class LiveSite:
@@ -122,12 +122,3 @@ class LiveSite:
             self.pages.close()
         if self.confinement is not None:
             self.confinement.close()
-
-
-def is_public(address: str) -> bool:
-    """Return whether an address lies outside of private networks.
-
-    >>> is_public("127.0.0.1"), is_public("93.184.215.14")
-    (False, True)
-    """
-    return ip_address(address.partition("%")[0]).is_global
