@@ -158,7 +158,7 @@ class LiveConfig(Strict):
         return host in ("localhost", "127.0.0.1", "::1") or self.reaches(host)
 
     def reaches(self, host: str) -> bool:
-        """Return whether `network` names a host, which this machine is then only if it is named too."""
+        """Return whether `network` names a host; this machine too has to be named."""
         return self.network is True or is_below(host, self.network or ())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -51,7 +52,7 @@ def pages_in(folder: Path, site: str) -> list[WebPage]:
             continue
         if not path.resolve().is_relative_to(root) or path.stat().st_size > LONGEST:
             continue
-        url = f"https://{site}/{quote(place.as_posix())}"
+        url = f"https://{site}/{quote(os.fsencode(place.as_posix()))}"
         if path.suffix.lower() == PDF and find_spec("pypdf") is None:
             unread += 1
         elif (page := _page(path, url)) is not None:
@@ -65,18 +66,18 @@ def pages_in(folder: Path, site: str) -> list[WebPage]:
 
 def _page(path: Path, url: str) -> WebPage | None:
     """Return the page of a file; None where it is no document."""
-    kind = path.suffix.lower()
+    kind, name = path.suffix.lower(), os.fsencode(path.stem).decode("utf-8", "replace")
     if kind in PAGES:
         title, body = markdown_of(path.read_text(encoding="utf-8", errors="replace"), url)
-        return WebPage(url, title or path.stem, None, "document", body)
+        return WebPage(url, title or name, None, "document", body)
     if kind == PDF:
         text = _text_of_pdf(path)
-        return None if text is None else WebPage(url, path.stem, None, "document", text)
+        return None if text is None else WebPage(url, name, None, "document", text)
     if kind not in TEXTS:
         return None
     body = path.read_text(encoding="utf-8", errors="replace")
     found, day = _HEADING.search(body) or _UNDERLINED.search(body), _DAY.match(body)
-    return WebPage(url, found[1] if found else path.stem, day[1] if day else None, "document", body)
+    return WebPage(url, found[1] if found else name, day[1] if day else None, "document", body)
 
 
 def _text_of_pdf(path: Path) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentworld_gym.base.errors import MissingFile, SpecError
-from agentworld_gym.domains.search.live.documents import markdown_of
+from agentworld_gym.domains.search.live.documents import markdown_of, pages_in
 from agentworld_gym.envs.env import AgentWorldEnv
 
 
@@ -85,6 +86,12 @@ def test_what_is_no_folder_of_documents_is_refused(tmp_path: Path) -> None:
         pass
     with pytest.raises(SpecError, match="Markdown"), opened(documents=str(tmp_path)):
         pass
+
+
+def test_a_document_whose_name_is_no_text_is_shown_too(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("Coffee at nine.")
+    (page,) = pages_in(tmp_path, "documents.example")
+    assert (page.url, page.title) == ("https://documents.example/caf%E9.txt", "caf\ufffd")
 
 
 def test_pages_in_html_are_shown_as_markdown() -> None:
