@@ -24,6 +24,7 @@ from agentworld_gym.kit.live.confinement import HOME, WRITABLE, Confinement
 from agentworld_gym.kit.live.engine import LiveAbout, LiveEngine, LiveSession, LiveStart, SharedFiles
 from agentworld_gym.kit.live.environments.config import EnvironmentConfig
 from agentworld_gym.kit.live.environments.process import WORKER, EnvironmentProcess, EpisodeLine, number
+from agentworld_gym.kit.live.owned_folder import OwnedFolder
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +86,8 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         if not config.trusted:
             read += interpreter_folders(self._python, file)
             read += dict.fromkeys(str(Path(game).parent) for game in games)
+        self._temporary = OwnedFolder() if config.trusted else None
+        """What the processes write to where no sandbox has a folder of its own for that."""
         self._confinement = Confinement(config.model_copy(update={"read": tuple(read)}), file, folder)
         super().__init__(config)
 
@@ -93,8 +96,9 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         confinement, limits = self._confinement, self.config.limits
         words = confinement.command([self._python, "-u", str(WORKER)], env=VARIABLES)
         environment = confinement.environment(VARIABLES)
-        if self.config.trusted:
+        if self._temporary is not None:
             environment.pop("PYTHONPATH", None)
+            environment["TMPDIR"] = str(self._temporary.path)
         cwd = str(confinement.folder) if self.config.trusted else "/"
         process = EnvironmentProcess(words, environment, cwd, limits, f"the environment {self.config.environment}")
         request = {
@@ -118,6 +122,8 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         """End all processes."""
         super().close()
         self._confinement.close()
+        if self._temporary is not None:
+            self._temporary.close()
 
 
 class EnvironmentSession(LiveSession):

@@ -283,6 +283,13 @@ def test_no_process_is_left(tmp_path: Path) -> None:
     assert not os.path.exists(f"/proc/{pid}")
 
 
+def test_what_a_trusted_environment_writes_to_temporary_files_is_gone_with_it() -> None:
+    with opened(trusted=True) as env:
+        place = Path(env.step("keep")[0])
+        assert place.is_dir()
+    assert not place.exists()
+
+
 def test_menus_hold_the_actions_that_can_be_done() -> None:
     live = {**CORRIDOR, "menu": ["west", "east"]}
     env = gym.make("AgentWorld/CustomMenu-v0", live=live)
