@@ -54,7 +54,7 @@ class ToolCallSpec(Strict):
 class ToolReset(ToolCallSpec):
     """A call that brings the servers back to their start."""
 
-    verify: ToolCallSpec
+    verify: ToolCallSpec | None = None
     """A call that shows what the servers hold: it is answered after a reset as it was before the first episode. A
     session whose answer differs is not used again."""
 
@@ -62,7 +62,7 @@ class ToolReset(ToolCallSpec):
 class ServerCommandReset(CommandReset):
     """A command that brings the servers back to their start."""
 
-    verify: ToolCallSpec
+    verify: ToolCallSpec | None = None
     """A call that is answered after a reset as it was before the first episode."""
 
 
@@ -117,6 +117,10 @@ class ServerConfig(LiveConfig):
         given = [key for key in ("command", "url", "servers") if getattr(self, key)]
         if len(given) != 1:
             raise ValueError(f"exactly one of command, url, servers (got {', '.join(given) or 'none'})")
+        if self.reset != "restart" and self.verify is None:
+            raise ValueError(
+                "reset.verify: a call of a tool that shows what the servers hold, to check each reset by it"
+            )
         return self
 
     @model_validator(mode="after")
@@ -125,6 +129,11 @@ class ServerConfig(LiveConfig):
         one to the next.
         """
         return self.model_copy(update={"sessions": 2, "ahead": 0, "forks": False}) if self.shared else self
+
+    @property
+    def verify(self) -> ToolCallSpec | None:
+        """The call that verifies resets; None where the servers are started again."""
+        return None if self.reset == "restart" else self.reset.verify
 
     @property
     def shared(self) -> bool:

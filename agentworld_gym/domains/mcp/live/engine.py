@@ -275,12 +275,12 @@ class ServerSession(LiveSession):
             SpecError: One is not.
         """
         reset, known = self._config.reset, [tool["name"] for tool in self._listed]
-        if isinstance(reset, str):
-            return
-        named = {"reset.verify.tool": reset.verify.tool}
-        named.update({"reset.tool": reset.tool} if isinstance(reset, ToolReset) else {})
-        for key, tool in named.items():
-            if tool not in known:
+        calls = {
+            "reset.tool": reset if isinstance(reset, ToolReset) else None,
+            "reset.verify.tool": self._config.verify,
+        }
+        for key, call in calls.items():
+            if call is not None and (tool := call.tool) not in known:
                 raise SpecError(self._engine.file, key, tool, one_of(tool, known))
 
     def _verification(self) -> str:
@@ -289,9 +289,8 @@ class ServerSession(LiveSession):
         Raises:
             SpecError: It fails.
         """
-        if isinstance(self._config.reset, str):
+        if (verify := self._config.verify) is None:
             return ""
-        verify = self._config.reset.verify
         answer = self._made(verify.tool, verify.arguments)
         if answer.refused:
             expected = f"a call that succeeds; it answers {answer.text[:300]!r}"
@@ -323,8 +322,7 @@ class ServerSession(LiveSession):
         first = engine.verified if self._config.shared else self._verified
         if shown != first:
             raise EngineError(
-                f"the reset did not bring the servers back: {reset.verify.tool} answers {shown[:300]!r}, "
-                f"and at first {(first or '')[:300]!r}"
+                f"the reset did not bring the servers back: it is verified by {shown[:300]!r}, and at first by {(first or '')[:300]!r}"
             )
 
     def reset(self) -> bool:

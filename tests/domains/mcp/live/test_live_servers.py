@@ -230,7 +230,7 @@ VERIFY = {"tool": "notes-list_notes"}
             {"command": ["true"], "verify": VERIFY},
             r"reset\.command: got 'true', expected network: true or trusted: true",
         ),
-        ({"tool": "notes-clear_notes"}, r"reset.*verify: got None, expected this key to be there"),
+        ({"tool": "notes-clear_notes"}, r"reset\.verify: got None, expected a call"),
         ({"tool": "notes-clear_note", "verify": VERIFY}, r"reset\.tool: .*; did you mean notes-clear_notes\?"),
         ({"tool": "notes-clear_notes", "verify": {"tool": "list_notes"}}, r"reset\.verify\.tool: got 'list_notes'"),
         ({"tool": "notes-clear_notes", "verify": {"tool": "notes-fail"}}, r"reset\.verify: .* a call that succeeds"),
