@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -172,11 +173,12 @@ class LiveSource(NamedTuple):
     """The file, or the option, for errors."""
 
     folder: Path
-    """The folder from which relative paths count."""
+    """The folder from which relative paths count: that of the file, or of the file that it extends."""
 
     @classmethod
     def of(cls, given: Any, folder: Path | None = None) -> LiveSource:
         """Read a configuration: a mapping, or the path of a YAML file.
+
         Args:
             given: The mapping or the path.
             folder: The folder from which a relative path counts; None takes the current one.
@@ -190,14 +192,33 @@ class LiveSource(NamedTuple):
             return cls({str(key): value for key, value in given.items()}, OPTION, folder)
         if not isinstance(given, str | Path) or not str(given):
             raise SpecError("options", "live", given, "keys by name, or the path of a YAML file")
-        path = folder / Path(given).expanduser()
+        return cls._read(folder / os.path.expanduser(given), ())
+
+    @classmethod
+    def _read(cls, path: Path, extending: tuple[Path, ...]) -> LiveSource:
+        """Read a file, and what it extends.
+
+        Args:
+            path: The file.
+            extending: The files that extend it.
+
+        Raises:
+            MissingFile: There is no such file.
+            SpecError: A file holds no keys, extends what is no file, or extends itself.
+        """
         data = read_yaml(path, "the configuration of a live system")
         if not isinstance(data, dict):
             raise SpecError(path, "the whole document", data, "keys by name, as in `command: [...]`")
         read = cls(data, str(path), path.parent.resolve())
         if EXTENDS not in data:
             return read
-        base = cls.of(data[EXTENDS], read.folder)
+        named, chain = data[EXTENDS], (*extending, path.resolve())
+        if not isinstance(named, str) or not named:
+            raise SpecError(path, EXTENDS, named, "the path of a YAML file")
+        other = read.folder / os.path.expanduser(named)
+        if other.resolve() in chain:
+            raise SpecError(path, EXTENDS, named, "a file that does not extend this one in turn")
+        base = cls._read(other, chain)
         own = {key: value for key, value in data.items() if key != EXTENDS}
         return cls({**base.data, **own}, str(path), base.folder)
 
@@ -218,4 +239,4 @@ class LiveSource(NamedTuple):
 
     def path(self, text: str) -> Path:
         """Return a path of the configuration, which counts from its folder."""
-        return self.folder / Path(text).expanduser()
+        return self.folder / os.path.expanduser(text)

@@ -111,7 +111,7 @@ class Confinement:
     @cached_property
     def readable(self) -> tuple[Path, ...]:
         """The folders of this machine that a sandboxed command may read, as the configuration lists them."""
-        return tuple((self.folder / Path(place).expanduser()).absolute() for place in self.config.read)
+        return tuple((self.folder / os.path.expanduser(place)).absolute() for place in self.config.read)
 
     def show(self, words: Sequence[str], key: str = "command") -> None:
         """Show a sandbox what a command names: the installation of its program, and files of this folder.

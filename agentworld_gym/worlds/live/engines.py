@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -106,4 +107,4 @@ def located(task: Task, folder: Path) -> Task:
     named = task.state.get(KEY)
     if not isinstance(named, str):
         return task
-    return task.model_copy(update={"state": {**task.state, KEY: str(folder / Path(named).expanduser())}})
+    return task.model_copy(update={"state": {**task.state, KEY: str(folder / os.path.expanduser(named))}})

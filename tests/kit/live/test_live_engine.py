@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -218,6 +219,31 @@ def test_an_unknown_key_is_refused_by_its_name_with_the_keys_that_there_are() ->
         source.read(LiveConfig, "mcp")
     with pytest.raises(SpecError, match="domain"):
         LiveSource.of({"domain": "web"}).read(LiveConfig, "mcp")
+
+
+def test_a_file_extends_another_one_from_whose_folder_paths_count(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "base.yaml").write_text("network: true\ndeterministic: false\n")
+    (tmp_path / "sub" / "more.yaml").write_text("extends: ../base.yaml\ndeterministic: true\n")
+    source = LiveSource.of("sub/more.yaml", tmp_path)
+    assert source.data == {"network": True, "deterministic": True} and source.path("x") == tmp_path / "x"
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("extends: my.yaml", r"my\.yaml: extends: got 'my\.yaml', expected a file that does not extend this one"),
+        ("extends: other.yaml", r"other\.yaml: extends: got '\./my\.yaml', expected a file that does not extend"),
+        ("extends: 3", r"my\.yaml: extends: got 3, expected the path of a YAML file"),
+        ("extends: gone.yaml", r"gone\.yaml: no such file"),
+        ("extends: ~nouser/my.yaml", r"~nouser/my\.yaml: no such file"),
+    ],
+)
+def test_a_file_that_extends_what_it_cannot_says_so(tmp_path: Path, text: str, error: str) -> None:
+    (tmp_path / "my.yaml").write_text(text)
+    (tmp_path / "other.yaml").write_text("extends: ./my.yaml")
+    with pytest.raises(SpecError, match=error):
+        LiveSource.of(tmp_path / "my.yaml")
 
 
 @pytest.mark.parametrize(("name", "kind"), [("lost", SystemLost), ("late", SystemLate)])

@@ -322,7 +322,8 @@ class ServerSession(LiveSession):
         first = engine.verified if self._config.shared else self._verified
         if shown != first:
             raise EngineError(
-                f"the reset did not bring the servers back: it is verified by {shown[:300]!r}, and at first by {(first or '')[:300]!r}"
+                f"the reset did not bring the servers back: verify shows {shown[:300]!r}, "
+                f"and at first {(first or '')[:300]!r}"
             )
 
     def reset(self) -> bool:

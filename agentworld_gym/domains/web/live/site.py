@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,7 +57,7 @@ class LiveSite:
             self.scripts = miniwob.SCRIPTS
             self.pages = PageFolder(miniwob.pages())
         elif config.folder is not None:
-            place = (folder / Path(config.folder).expanduser()).resolve()
+            place = (folder / os.path.expanduser(config.folder)).resolve()
             if not place.is_dir():
                 raise MissingFile(place, "a folder with the pages of the site", kind="folder", key="folder")
             self.pages = PageFolder(place)

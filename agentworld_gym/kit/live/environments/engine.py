@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import logging
+import os
 import socket
 import subprocess
 import sys
@@ -76,8 +77,8 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
 
     def __init__(self, config: EnvironmentConfig, file: str, folder: Path) -> None:
         self.file = file
-        self._python = sys.executable if config.python is None else str(folder / Path(config.python).expanduser())
-        self._path = [str((folder / Path(place).expanduser()).absolute()) for place in config.path]
+        self._python = sys.executable if config.python is None else str(folder / os.path.expanduser(config.python))
+        self._path = [str((folder / os.path.expanduser(place)).absolute()) for place in config.path]
         self._environment = _located(config.environment, folder)
         games = _games(self._environment)
         if 0 < len(games) < 3:
@@ -257,7 +258,7 @@ def _located(environment: str, folder: Path) -> str:
     """Return the name of an environment, whose pattern of files counts from a folder."""
     scheme, _, rest = environment.partition(":")
     if scheme == "textworld" and rest.endswith(".z8"):
-        return f"{scheme}:{folder.absolute() / Path(rest).expanduser()}"
+        return f"{scheme}:{folder.absolute() / os.path.expanduser(rest)}"
     return environment
 
 

@@ -174,7 +174,7 @@ def test_a_search_engine_finds_pages_and_only_named_hosts_are_opened(port: int) 
 def test_a_search_engine_acts_out_no_controls(port: int) -> None:
     with (
         opened(searxng=f"http://localhost:{port}") as env,
-        pytest.raises(SpecError, match="task controls: slow-service: .* expected some of none"),
+        pytest.raises(SpecError, match=r"task controls: slow-service: .* expected some of none"),
     ):
         env.reset(seed=0, options={"controls": {"slow-service": 0.5}})
 
