@@ -128,7 +128,12 @@ class LiveReport(Strict):
     def learned(self, known: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keys that a configuration gets from what was found, with the masks that it has."""
         masks = [*dict.fromkeys([*(known.get("masks") or ()), *self.masks])]
-        return {"masks": masks, "deterministic": min(self.again.share, self.load.share) == 1.0}
+        return {"masks": masks, "deterministic": self.deterministic}
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether all answers repeated, letter by letter."""
+        return min(self.again.share, self.load.share) == 1.0
 
     @property
     def verdict(self) -> str:
@@ -149,6 +154,8 @@ class LiveReport(Strict):
             fit = f"As far as it was tested ({', '.join(self.coverage.refused[:3])} did nothing), fit for training"
         if self.masks:
             return f"{fit}, with the masks below in its configuration."
+        if not self.deterministic:
+            return f"{fit}, with the masks that its configuration has."
         return f"{fit}, with `deterministic: true` in its configuration."
 
 
