@@ -35,6 +35,17 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
 """The words of a command, or one text."""
 
 
+def _variables(given: dict[str, str]) -> dict[str, str]:
+    for name, value in given.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise ValueError(f"names without = and values, none with a zero byte (got {name!r}: {value!r})")
+    return given
+
+
+Variables = Annotated[dict[str, str], AfterValidator(_variables)]
+"""Variables of the environment of commands."""
+
+
 class CommandReset(Strict):
     """A command that brings a system back to its start."""
 
@@ -116,7 +127,7 @@ class LiveConfig(Strict):
     read: tuple[str, ...] = ()
     """Folders of this machine that a sandboxed command may read, at the same path."""
 
-    env: dict[str, str] = Field(default_factory=dict)
+    env: Variables = Field(default_factory=dict)
     """Variables of the environment of commands; they see no other ones of this machine."""
 
     limits: LiveLimits = LiveLimits()

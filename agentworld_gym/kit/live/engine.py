@@ -227,7 +227,8 @@ class LiveEngine(ABC, Generic[C]):
         """
         unknown = [name for name, strength in controls.strengths.items() if strength and name not in self.controls]
         if unknown:
-            expected = f"some of {', '.join(sorted(self.controls)) or 'none'}: a live system acts out no others"
+            known = f"some of {', '.join(sorted(self.controls))}" if self.controls else "none"
+            expected = f"{known}: this live system acts out no others"
             raise SpecError("task controls", unknown[0], controls.strengths[unknown[0]], expected)
         start = LiveStart(state, seed, controls, hidden, split)
         return self.machine(self, start, *self._begun(start))

@@ -221,6 +221,12 @@ def test_an_unknown_key_is_refused_by_its_name_with_the_keys_that_there_are() ->
         LiveSource.of({"domain": "web"}).read(LiveConfig, "mcp")
 
 
+@pytest.mark.parametrize("env", [{"A=B": "1"}, {"": "1"}, {"A\0": "1"}, {"A": "\0"}])
+def test_what_is_no_name_of_a_variable_is_refused(env: dict[str, str]) -> None:
+    with pytest.raises(SpecError, match=r"env: got .* expected names without ="):
+        LiveSource.of({"env": env}).read(LiveConfig, "mcp")
+
+
 def test_a_file_extends_another_one_from_whose_folder_paths_count(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "base.yaml").write_text("network: true\ndeterministic: false\n")

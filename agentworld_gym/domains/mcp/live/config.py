@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.kit.live import LiveConfig
-from agentworld_gym.kit.live.config import CommandReset, Words
+from agentworld_gym.kit.live.config import CommandReset, Variables, Words
 
 SERVER = re.compile(r"[A-Za-z0-9_]+")
 """The names of servers: a hyphen ends them in the name of a tool, as in `memory-read_graph`."""
@@ -31,7 +31,7 @@ class ServerSpec(Strict):
     headers: dict[str, str] = Field(default_factory=dict)
     """Headers of the requests to a URL, such as a key."""
 
-    env: dict[str, str] = Field(default_factory=dict)
+    env: Variables = Field(default_factory=dict)
     """Variables of the environment of the command."""
 
     @model_validator(mode="after")

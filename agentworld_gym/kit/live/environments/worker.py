@@ -61,6 +61,9 @@ class PlayedEnvironment:
             self.actions = [str(number) for number in range(start, start + int(space.n))]
         self._start = int(getattr(space, "start", 0))
         self.options = None if "options" in _parameters(self.env.reset) else ()
+        count = getattr(space, "n", None)
+        if actions and count is not None and len(actions) != count:
+            raise ValueError(f"actions: {len(actions)} names; the environment has {count} actions")
 
     def begin(self, seed: int, index: int, split: str, state: Mapping[str, Any]) -> dict[str, Any]:
         """Begin an episode.

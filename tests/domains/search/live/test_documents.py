@@ -81,9 +81,23 @@ def test_a_task_is_an_answer_that_stands_in_the_documents(handbook: Path) -> Non
         assert env.step("finish: behind the door")[1] == 1.0
 
 
+@pytest.mark.parametrize("pattern", ["TASKS/*.yaml", "tasks/**/*.yaml", "TASKS/key.yaml"])
+def test_tasks_are_named_by_patterns_from_the_folder_or_from_the_root(handbook: Path, pattern: str) -> None:
+    task = {"instruction": "Where is the key?", "success": [{"answer": {"equals": "behind the door"}}]}
+    (handbook.parent / "tasks").mkdir()
+    (handbook.parent / "tasks" / "key.yaml").write_text(json.dumps(task))
+    file = handbook.parent / "my.yaml"
+    named = pattern.replace("TASKS", str(handbook.parent / "tasks"))
+    file.write_text(json.dumps({"documents": "handbook", "tasks": named}))
+    env = gym.make("AgentWorld/Search-v0", live=str(file))
+    assert env.reset(seed=0)[1]["task_id"] == "key"
+    env.close()
+
+
 def test_what_is_no_folder_of_documents_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingFile), opened(documents=str(tmp_path / "none")):
-        pass
+    for gone in (str(tmp_path / "none"), "~nouser/handbook"):
+        with pytest.raises(MissingFile), opened(documents=gone):
+            pass
     with pytest.raises(SpecError, match="Markdown"), opened(documents=str(tmp_path)):
         pass
 
@@ -174,7 +188,7 @@ def test_a_search_engine_finds_pages_and_only_named_hosts_are_opened(port: int) 
 def test_a_search_engine_acts_out_no_controls(port: int) -> None:
     with (
         opened(searxng=f"http://localhost:{port}") as env,
-        pytest.raises(SpecError, match=r"task controls: slow-service: .* expected some of none"),
+        pytest.raises(SpecError, match=r"controls of free_play: slow-service: .* expected none"),
     ):
         env.reset(seed=0, options={"controls": {"slow-service": 0.5}})
 

@@ -490,6 +490,8 @@ def test_free_play_is_planned_with_an_explorer(tmp_path: Path) -> None:
 def test_errors_name_the_key_and_what_was_expected() -> None:
     with pytest.raises(WorldNotConfigured, match="no_such_module"):
         gym.make("AgentWorld/Custom-v0", live={"env": "python:no_such_module:make"})
+    with pytest.raises(WorldNotConfigured, match="actions: 5 names; the environment has 4 actions"):
+        gym.make("AgentWorld/Custom-v0", live={"env": "FrozenLake-v1", "actions": [*"abcde"]})
     with pytest.raises(SpecError, match="sitings"):
         gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, "sitings": {}})
     with pytest.raises(SpecError, match="path of a YAML spec"):
