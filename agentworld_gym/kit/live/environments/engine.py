@@ -20,6 +20,7 @@ from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.domain.splits import split_seed
 from agentworld_gym.core.engines import EngineError, SystemLate
+from agentworld_gym.core.registration import all_domains
 from agentworld_gym.kit.live.config import LiveSource
 from agentworld_gym.kit.live.confinement import HOME, WRITABLE, Confinement
 from agentworld_gym.kit.live.engine import LiveAbout, LiveEngine, LiveSession, LiveStart, SharedFiles
@@ -57,9 +58,12 @@ def open_live(source: LiveSource) -> EnvironmentEngine:
 
     Raises:
         SpecError: The configuration is wrong.
-        WorldNotConfigured: Commands cannot be confined here.
+        WorldNotConfigured: Commands cannot be confined here, or Java is missing.
     """
     config = validated(EnvironmentConfig, dict(source.data), source.file)
+    if config.domain in all_domains():
+        expected = "custom, or the path of a spec of your own, for a text environment"
+        raise SpecError(source.file, "domain", config.domain, expected)
     return EnvironmentEngine(config, source.file, source.folder)
 
 

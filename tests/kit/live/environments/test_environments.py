@@ -494,5 +494,9 @@ def test_errors_name_the_key_and_what_was_expected() -> None:
         gym.make("AgentWorld/Custom-v0", live={"env": "FrozenLake-v1", "actions": [*"abcde"]})
     with pytest.raises(SpecError, match="sitings"):
         gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, "sitings": {}})
+    with pytest.raises(SpecError, match="env: got 'textworld:tw-simple', expected variables by name"):
+        gym.make("AgentWorld/Custom-v0", live={"env": "textworld:tw-simple", "environment": "FrozenLake-v1"})
+    with pytest.raises(SpecError, match="domain: got 'mcp', expected custom"):
+        gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, "domain": "mcp"})
     with pytest.raises(SpecError, match="path of a YAML spec"):
         gym.make("AgentWorld/Custom-v0")
