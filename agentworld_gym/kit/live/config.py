@@ -154,7 +154,7 @@ class LiveConfig(Strict):
     forks: bool = True
     """Whether episodes are copied or played again for forks. Without, planning and probes are refused."""
 
-    @field_validator("tasks", "read", "masks", "path", mode="before", check_fields=False)
+    @field_validator("tasks", "network", "read", "masks", "path", mode="before", check_fields=False)
     @classmethod
     def _list_one(cls, given: Any) -> Any:
         """Take a text as a list of one."""

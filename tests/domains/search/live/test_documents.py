@@ -81,6 +81,16 @@ def test_a_task_is_an_answer_that_stands_in_the_documents(handbook: Path) -> Non
         assert env.step("finish: behind the door")[1] == 1.0
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [{"trusted": True}, {"read": "."}, {"env": {"A": "b"}}, {"network": "localhost"}, {"limits": {"disk_mb": 1}}],
+)
+def test_keys_that_would_do_nothing_for_documents_are_refused(handbook: Path, keys: dict[str, Any]) -> None:
+    (name,) = keys
+    with pytest.raises(SpecError, match=rf"{name}.*: got .*, expected nothing: searches"), opened(documents="x", **keys):
+        pass
+
+
 @pytest.mark.parametrize("pattern", ["TASKS/*.yaml", "tasks/**/*.yaml", "TASKS/key.yaml"])
 def test_tasks_are_named_by_patterns_from_the_folder_or_from_the_root(handbook: Path, pattern: str) -> None:
     task = {"instruction": "Where is the key?", "success": [{"answer": {"equals": "behind the door"}}]}
@@ -175,7 +185,7 @@ def port() -> Iterator[int]:
 
 
 def test_a_search_engine_finds_pages_and_only_named_hosts_are_opened(port: int) -> None:
-    with opened(searxng=f"http://localhost:{port}", network=["localhost"]) as env:
+    with opened(searxng=f"http://localhost:{port}", network="localhost") as env:
         shown = env.step(call("web_search", query="lake depth"))[0]
         assert shown.startswith(f"[1] http://localhost:{port}/lake\nTitle: lake depth\nSnippet: 112 m\nDate: N/A")
         assert shown.count("Title:") == 10
