@@ -23,6 +23,9 @@ INSTRUCTION = "Try what this system can do, and finish when you know it."
 EXTENDS = "extends"
 """The key of a file that names another one, whose keys count where the file does not have them."""
 
+FOLDER = "paths_from"
+"""The key of a configuration that is no file which names the folder from which its relative paths count."""
+
 C = TypeVar("C", bound="LiveConfig")
 
 
@@ -188,7 +191,12 @@ class LiveSource(NamedTuple):
 
     @classmethod
     def of(cls, given: Any, folder: Path | None = None) -> LiveSource:
-        """Read a configuration: a mapping, or the path of a YAML file.
+        """Read a configuration: a mapping, or the path of a YAML file. The paths of a mapping count from the folder
+        that its key `paths_from` names.
+
+        >>> source = LiveSource.of({"folder": "pages", "paths_from": "/srv"})
+        >>> dict(source.data), str(source.path("pages"))
+        ({'folder': 'pages'}, '/srv/pages')
 
         Args:
             given: The mapping or the path.
@@ -200,7 +208,11 @@ class LiveSource(NamedTuple):
         """
         folder = folder or Path.cwd()
         if isinstance(given, Mapping):
-            return cls({str(key): value for key, value in given.items()}, OPTION, folder)
+            data = {str(key): value for key, value in given.items()}
+            place = data.pop(FOLDER, ".")
+            if not isinstance(place, str):
+                raise SpecError(OPTION, FOLDER, place, "a folder")
+            return cls(data, OPTION, folder / os.path.expanduser(place))
         if not isinstance(given, str | Path) or not str(given):
             raise SpecError("options", "live", given, "keys by name, or the path of a YAML file")
         return cls._read(folder / os.path.expanduser(given), ())

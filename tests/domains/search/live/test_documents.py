@@ -87,7 +87,10 @@ def test_a_task_is_an_answer_that_stands_in_the_documents(handbook: Path) -> Non
 )
 def test_keys_that_would_do_nothing_for_documents_are_refused(handbook: Path, keys: dict[str, Any]) -> None:
     (name,) = keys
-    with pytest.raises(SpecError, match=rf"{name}.*: got .*, expected nothing: searches"), opened(documents="x", **keys):
+    with (
+        pytest.raises(SpecError, match=rf"{name}.*: got .*, expected nothing: searches"),
+        opened(documents="x", **keys),
+    ):
         pass
 
 
@@ -101,6 +104,16 @@ def test_tasks_are_named_by_patterns_from_the_folder_or_from_the_root(handbook: 
     file.write_text(json.dumps({"documents": "handbook", "tasks": named}))
     env = gym.make("AgentWorld/Search-v0", live=str(file))
     assert env.reset(seed=0)[1]["task_id"] == "key"
+    env.close()
+
+
+def test_the_paths_of_a_configuration_within_a_task_count_from_the_folder_of_the_task(handbook: Path) -> None:
+    file = handbook.parent / "key.yaml"
+    state = {"live": {"documents": "handbook"}}
+    file.write_text(json.dumps({"instruction": "Look.", "family": "free_play", "success": [], "state": state}))
+    env = gym.make("AgentWorld/Search-v0", world="live", task=str(file))
+    env.reset(seed=0)
+    assert "Trains" in env.step(call("web_search", query="trains"))[0]
     env.close()
 
 
