@@ -55,6 +55,22 @@ FILTER = 9
 """The number of the descriptor behind which bubblewrap finds the filter of system calls. What starts a command may use
 others: a shell knows those below 10 alone."""
 
+PACKAGES: Mapping[str, str] = {
+    "bun": "see https://bun.sh",
+    "deno": "see https://deno.com",
+    "java": "apt install default-jre-headless",
+    "node": "apt install nodejs",
+    "npm": "apt install npm",
+    "npx": "apt install npm",
+    "perl": "apt install perl",
+    "php": "apt install php-cli",
+    "python3": "apt install python3",
+    "ruby": "apt install ruby",
+    "uv": "pip install uv",
+    "uvx": "pip install uv",
+}
+"""How to install programs that others need."""
+
 _INTERPRETER = re.compile(r"(?:bash|bun|deno|java|node|perl|php|pypy|python|ruby|sh|tsx)[\d.]*")
 _SCRIPT = re.compile(r"\S+\.(?:[cm]?[jt]s|jar|php|pl|py|rb|sh)")
 
@@ -130,7 +146,9 @@ class Confinement:
         """
         found = self.found(words[0]) if words else None
         if found is None:
-            raise SpecError(self.file, key, words[0] if words else "", "a program that is installed here")
+            program = words[0] if words else ""
+            how = f": {PACKAGES[program]}" if program in PACKAGES else ""
+            raise SpecError(self.file, key, program, f"a program that is installed here{how}")
         script = next((word for word in words[1:] if not word.startswith("-")), "")
         runs_it = _INTERPRETER.fullmatch(Path(words[0]).name) and _SCRIPT.fullmatch(script)
         if runs_it and not (self.folder / script).is_file():
@@ -152,6 +170,15 @@ class Confinement:
             place = Path(self._word(word))
             if place.is_absolute() and place.is_file() and not self.shows(place):
                 self._named.append(place)
+
+    def require(self, program: str, why: str) -> None:
+        """Make sure that a command finds a program.
+
+        Raises:
+            WorldNotConfigured: It is not installed; the message says how it is.
+        """
+        if self._found(program) is None:
+            raise WorldNotConfigured(f"{self.file}: {why} needs {program}: {PACKAGES[program]}")
 
     def show_reset(self, words: Sequence[str]) -> None:
         """Show a sandbox what the command of a reset names.

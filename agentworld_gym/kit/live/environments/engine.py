@@ -94,6 +94,8 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         self._temporary = OwnedFolder() if config.trusted else None
         """What the processes write to where no sandbox has a folder of its own for that."""
         self._confinement = Confinement(config.model_copy(update={"read": tuple(read)}), file, folder)
+        if config.environment.startswith("scienceworld:"):
+            self._confinement.require("java", "ScienceWorld")
         super().__init__(config)
 
     def open_session(self) -> EnvironmentSession:
