@@ -381,6 +381,17 @@ def test_options_that_an_environment_does_not_take_are_refused() -> None:
     env.close()
 
 
+def test_the_fingerprint_of_an_environment_holds_the_digest_of_its_code(tmp_path: Path) -> None:
+    told = []
+    for text in ("LENGTH = 2", "LENGTH = 3"):
+        (tmp_path / "lengths.py").write_text(text)
+        make = "from live_environment import Corridor\nimport lengths\ndef make():\n    return Corridor(lengths.LENGTH)"
+        (tmp_path / "halls.py").write_text(make)
+        with opened(env="python:halls:make", path=[str(tmp_path), str(HELPERS)]) as env:
+            told.append(env.world.fingerprint)
+    assert told[0] != told[1] and "live code" in str(told[0])
+
+
 def test_an_environment_of_gymnasium_is_played_by_the_names_of_its_actions() -> None:
     names = ["left", "down", "right", "up"]
     live = {"env": "FrozenLake-v1", "settings": {"is_slippery": False}, "actions": names}
