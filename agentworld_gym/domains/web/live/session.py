@@ -311,8 +311,9 @@ class SiteSession(LiveSession):
             SystemLate: It does not answer in time.
         """
         site, request = self._site, read_request(line, self._site.address)
-        own = self._server is not None and origin_of(request.url) == origin_of(site.address)
-        connect = self._server.connect if self._server is not None and own else None
+        own = origin_of(request.url) == origin_of(site.address)
+        served = self._server or site.pages
+        connect = served.connect if served is not None and own else None
         return ask(request, self._config.limits.step_seconds, cookies, connect)
 
     def _reset_site(self) -> None:

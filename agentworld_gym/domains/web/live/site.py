@@ -105,7 +105,7 @@ class LiveSite:
                 link = await asyncio.get_running_loop().run_in_executor(None, server.connect)
                 return await asyncio.open_connection(sock=link)
             if self.pages is not None:
-                return await asyncio.open_connection("127.0.0.1", self.pages.port)
+                return await asyncio.open_connection(sock=self.pages.connect())
             return await asyncio.open_connection(host, port)
         if not self.config.reaches(host):
             raise PermissionError(f"{host} does not stand under network")
@@ -119,7 +119,5 @@ class LiveSite:
     def close(self) -> None:
         """End all browsers and servers; a second call does nothing."""
         self.browsers.close()
-        if self.pages is not None:
-            self.pages.close()
         if self.confinement is not None:
             self.confinement.close()

@@ -138,6 +138,7 @@ def test_a_site_that_does_not_answer_is_named() -> None:
 def test_a_page_is_shown_as_playwrights_tools_show_it_and_acted_on_by_its_references(lamp: SiteEngine) -> None:
     machine = started(lamp)
     assert machine.observation.startswith("### Page\n- Page URL: http://localhost:8000/\n- Page Title: Lamp")
+    assert machine.inspect("GET /busy.html").passed
     assert "- Page Title: On" in click(machine, 'button "On"')
     machine.close()
 
