@@ -10,7 +10,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from agentworld_gym.base.errors import SpecError
@@ -363,12 +363,15 @@ class LiveMachine(BaseMachine[LiveSession]):
         return self._open().pids
 
     def act(self, action: Any) -> str:
-        """Do one action, and return what it shows.
+        """Do one action, and return what it shows. Once the system has ended its episode, nothing happens any more.
 
         Raises:
             EngineError: The system ended, did not answer in time, or is lost since an earlier action.
         """
         session = self._session()
+        if self.verdict is not None and self.verdict.over:
+            self.verdict = replace(self.verdict, reward=0.0)
+            return self._observation
         try:
             try:
                 text = self._engine.bounded(session.act(action))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.engines import Controls, EngineError, InexactFork, SystemLate, SystemLost
 from agentworld_gym.kit.live import LiveAbout, LiveConfig, LiveEngine, LiveMachine, LiveSession, LiveSource, LiveStart
 from agentworld_gym.kit.live.pool import LivePool
@@ -40,6 +41,8 @@ class Tally(LiveSession):
             raise SystemLost("it died")
         if action == "serial":
             return f"session {len(self.engine.opened)}, count {self.count}"
+        if action == "win":
+            self.verdict = Verdict(1.0, terminated=True, success=True)
         if action == "long":
             return "a" * 600 + "b" * 600
         self.count += 1
@@ -118,6 +121,14 @@ def test_what_a_mask_names_may_differ_in_a_fork_and_is_metadata(opened: list[Tal
     assert machine.fork().act("up") == "1"
     assert [machine.observation[span.start : span.end] for span in machine.spans] == ["1"]
     assert {span.kind for span in machine.spans} == {"metadata"}
+
+
+def test_nothing_happens_in_an_episode_that_the_system_has_ended(opened: list[TallyEngine]) -> None:
+    machine = start(TallyEngine(), "up", "win", opened=opened)
+    assert machine.verdict == Verdict(1.0, terminated=True, success=True)
+    twin = machine.fork()
+    for one in (machine, twin):
+        assert one.act("up") == "2" and one.verdict == Verdict(0.0, terminated=True, success=True)
 
 
 def test_forks_can_be_forbidden(opened: list[TallyEngine]) -> None:

@@ -201,12 +201,9 @@ class SiteSession(LiveSession):
         await self._look()
 
     def act(self, action: Any) -> str:
-        """Answer a call of a tool, or several. Once the page has ended its episode, nothing happens any more."""
+        """Answer a call of a tool, or several."""
         if self._config.shared and self._site.playing is not self:
             raise SystemLost("another episode has reset this site since, which all of them share")
-        if self.verdict is not None and self.verdict.over:
-            self.verdict = Verdict(0.0, self.verdict.terminated, self.verdict.truncated, self.verdict.success)
-            return self._text
         self._run(self._act(action), self._config.limits.step_seconds)
         self._check()
         return self._text

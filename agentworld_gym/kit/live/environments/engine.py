@@ -154,7 +154,6 @@ class EnvironmentSession(LiveSession):
     ) -> None:
         self._engine, self._process, self._line, self._opened = engine, process, line, opened
         self._copied, self._closed = copied, False
-        self._text = ""
 
     def about(self) -> LiveAbout:
         """Return the versions of what decides the answers, and the menu."""
@@ -178,10 +177,7 @@ class EnvironmentSession(LiveSession):
         return self._shown(request, config.limits.start_seconds)
 
     def act(self, action: Any) -> str:
-        """Do an action. Once the environment has ended its episode, nothing happens any more."""
-        if self.verdict is not None and self.verdict.over:
-            self.verdict = Verdict(0.0, self.verdict.terminated, self.verdict.truncated, self.verdict.success)
-            return self._text
+        """Do an action."""
         text = action if isinstance(action, str) else json.dumps(action, ensure_ascii=False)
         return self._shown({"do": "act", "action": text}, self._engine.config.limits.step_seconds)
 
@@ -203,7 +199,6 @@ class EnvironmentSession(LiveSession):
             self.offers = tuple(str(offer) for offer in offers[: self._engine.config.admissible])
         else:
             self.offers = None
-        self._text = text
         return text
 
     def copy(self) -> LiveSession | None:
@@ -220,7 +215,7 @@ class EnvironmentSession(LiveSession):
             if copied:
                 line.answer(seconds, "copy")
                 twin = EnvironmentSession(self._engine, self._process, line, self._opened, copied=True)
-                twin.verdict, twin.offers, twin._text = self.verdict, self.offers, self._text
+                twin.verdict, twin.offers = self.verdict, self.offers
                 return twin
         except BaseException as error:
             line.close()
