@@ -10,7 +10,6 @@ from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-
 logger = logging.getLogger(__name__)
 
 
