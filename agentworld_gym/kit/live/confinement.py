@@ -177,7 +177,7 @@ class Confinement:
         Raises:
             WorldNotConfigured: It is not installed; the message says how it is.
         """
-        if self._found(program) is None:
+        if self.found(program) is None:
             raise WorldNotConfigured(f"{self.file}: {why} needs {program}: {PACKAGES[program]}")
 
     def show_reset(self, words: Sequence[str]) -> None:
