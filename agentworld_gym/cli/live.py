@@ -82,19 +82,22 @@ def spec_of_system(config: Path, domain: str | None) -> str:
 
 
 def _write(config: Path, report: LiveReport) -> None:
-    """Write what was learned into a configuration; what else stands in the file stays as it is."""
+    """Write what was learned into a configuration; what else stands in the file stays as it is.
+
+    Raises:
+        SpecError: The file cannot be written to without a change of what else it says; the error tells the keys.
+    """
     import yaml
 
+    from agentworld_gym.base.documents.yaml_keys import with_keys
     from agentworld_gym.kit.live import LiveSource
 
     learned = report.learned(LiveSource.of(config).data)
-    lines, keep = [], True
-    for line in config.read_text(encoding="utf-8").splitlines():
-        if line[:1] not in (" ", "-", "#", ""):
-            keep = line.partition(":")[0] not in learned
-        lines += [line] if keep else []
-    text = "\n".join(lines).rstrip("\n") + "\n" + yaml.safe_dump(learned, sort_keys=False, allow_unicode=True)
-    config.write_text(text, encoding="utf-8")
+    written = with_keys(config.read_text(encoding="utf-8"), learned, config)
+    if written is None:
+        told = yaml.safe_dump(learned, sort_keys=False, allow_unicode=True)
+        raise SpecError(config, "--write", str(config), f"a file with each key on a line of its own; it needs:\n{told}")
+    config.write_text(written, encoding="utf-8")
 
 
 def register(parent: typer.Typer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 import time
 from typing import Any
@@ -58,6 +59,8 @@ class Corridor:
                 return "far", float("inf"), False, False, {}
             case ["read", path]:
                 return "yes" if os.path.exists(path) else "no", 0.0, False, False, self._info()
+            case ["keep"]:
+                return tempfile.mkdtemp(prefix="corridor-"), 0.0, False, False, self._info()
             case ["time"]:
                 return f"{time.time_ns()}", 0.0, False, False, self._info()
         return f"Place {self.place}. Notes: {' '.join(self.notes)}.", 0.0, False, False, self._info()

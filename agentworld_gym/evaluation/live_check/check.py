@@ -141,7 +141,7 @@ class _Check:
             actions=sum(len(play.actions) for play in first),
             again=_compared(first, again, every),
             load=_compared(first, load, every),
-            at_a_time=min(len(first), engine.config.sessions),
+            at_a_time=1 if engine.config.shared else min(len(first), engine.config.sessions),
             after=_compared(first[:1], after, every),
             varied=tuple(
                 VariedPiece(kind=kind, first=one[:200], second=other[:200], mask=mask, times=times)
@@ -156,6 +156,7 @@ class _Check:
             steps_per_second_load=_rate(acted, seconds),
             memory_mb=median(self._memory) if self._memory else None,
             failures=dict(Counter(play.failure.kind.value for play in plays if play.failure is not None)),
+            why=next((play.failure.message for play in plays if play.failure is not None), ""),
             reset=_in_words(getattr(engine.config, "reset", "restart")),
             coverage=met,
             read_only=sum("read-only file system" in text.lower() for play in first for text in play.shown[1:]),
@@ -248,7 +249,8 @@ class _Check:
     def _together(self, told: Sequence[Play]) -> tuple[list[Play], int, float]:
         """Play all episodes again, as many at a time as there may be, and return them with the number of their actions
         and their seconds."""
-        most = self._world.engines.of(told[0].task).config.sessions
+        config = self._world.engines.of(told[0].task).config
+        most = 1 if config.shared else config.sessions
         plays, acted, seconds = list[Play](), 0, 0.0
         for at in range(0, len(told), most):
             self._tell("load", at)
@@ -307,8 +309,8 @@ class _Check:
         began = time.perf_counter()
         try:
             twin = session.fork()
-        except InexactFork as error:
-            return "refused" if "forks: false" in str(error) else "not exact"
+        except InexactFork:
+            return "not exact" if self._world.engines.of(session.task).config.forks else "refused"
         except EngineError:
             return "not exact"
         try:

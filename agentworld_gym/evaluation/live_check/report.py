@@ -108,6 +108,9 @@ class LiveReport(Strict):
     failures: dict[str, int]
     """The failures of the system by kind."""
 
+    why: str = ""
+    """What the first failure was, in words."""
+
     reset: str
     """How sessions go back to their start."""
 
@@ -125,7 +128,12 @@ class LiveReport(Strict):
     def learned(self, known: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keys that a configuration gets from what was found, with the masks that it has."""
         masks = [*dict.fromkeys([*(known.get("masks") or ()), *self.masks])]
-        return {"masks": masks, "deterministic": min(self.again.share, self.load.share) == 1.0}
+        return {"masks": masks, "deterministic": self.deterministic}
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether all answers repeated, letter by letter."""
+        return min(self.again.share, self.load.share) == 1.0
 
     @property
     def verdict(self) -> str:
@@ -146,6 +154,8 @@ class LiveReport(Strict):
             fit = f"As far as it was tested ({', '.join(self.coverage.refused[:3])} did nothing), fit for training"
         if self.masks:
             return f"{fit}, with the masks below in its configuration."
+        if not self.deterministic:
+            return f"{fit}, with the masks that its configuration has."
         return f"{fit}, with `deterministic: true` in its configuration."
 
 
@@ -170,6 +180,8 @@ def _lines(report: LiveReport) -> Iterator[str]:
     }
     for name, text in rows.items():
         yield f"{name:<11} {text}"
+    if report.why:
+        yield f"{'the first':<11} {report.why}"
     if report.read_only:
         yield ""
         yield f"{report.read_only} answers name a read-only file system: the system wants to write where it cannot."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from agentworld_gym.base.documents.strict import Regex, Strict, read_yaml, validated
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.kit.live.hosts import is_below
 
 OPTION = "options.live"
 """What errors name as the place of a configuration that is no file."""
@@ -20,6 +22,9 @@ INSTRUCTION = "Try what this system can do, and finish when you know it."
 
 EXTENDS = "extends"
 """The key of a file that names another one, whose keys count where the file does not have them."""
+
+FOLDER = "paths_from"
+"""The key of a configuration that is no file which names the folder from which its relative paths count."""
 
 C = TypeVar("C", bound="LiveConfig")
 
@@ -31,6 +36,25 @@ def _words(given: Any) -> Any:
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
 """The words of a command, or one text."""
+
+
+def _variables(given: dict[str, str]) -> dict[str, str]:
+    for name, value in given.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise ValueError(f"names without = and values, none with a zero byte (got {name!r}: {value!r})")
+    return given
+
+
+Variables = Annotated[dict[str, str], AfterValidator(_variables)]
+"""Variables of the environment of commands."""
+
+
+class CommandReset(Strict):
+    """A command that brings a system back to its start."""
+
+    command: Words
+    """The words of the command, or one text. It runs beside the system, in a sandbox of its own, so that it needs
+    `network: true` or `trusted: true` to reach it."""
 
 
 class LiveLimits(Strict):
@@ -106,7 +130,7 @@ class LiveConfig(Strict):
     read: tuple[str, ...] = ()
     """Folders of this machine that a sandboxed command may read, at the same path."""
 
-    env: dict[str, str] = Field(default_factory=dict)
+    env: Variables = Field(default_factory=dict)
     """Variables of the environment of commands; they see no other ones of this machine."""
 
     limits: LiveLimits = LiveLimits()
@@ -133,17 +157,24 @@ class LiveConfig(Strict):
     forks: bool = True
     """Whether episodes are copied or played again for forks. Without, planning and probes are refused."""
 
-    @field_validator("tasks", "read", "masks", "path", mode="before", check_fields=False)
+    @field_validator("tasks", "network", "read", "masks", "path", mode="before", check_fields=False)
     @classmethod
     def _list_one(cls, given: Any) -> Any:
         """Take a text as a list of one."""
         return (given,) if isinstance(given, str) else given
 
+    @property
+    def shared(self) -> bool:
+        """Whether all episodes play on one system that is reset for each of them, so that there is one at a time."""
+        return False
+
     def allows(self, host: str) -> bool:
         """Return whether the system may reach a host; a name stands for the hosts below it too."""
-        if host in ("localhost", "127.0.0.1", "::1") or self.network is True:
-            return True
-        return any(host == one or host.endswith(f".{one}") for one in self.network or ())
+        return host in ("localhost", "127.0.0.1", "::1") or self.reaches(host)
+
+    def reaches(self, host: str) -> bool:
+        """Return whether `network` names a host; this machine too has to be named."""
+        return self.network is True or is_below(host, self.network or ())
 
 
 class LiveSource(NamedTuple):
@@ -156,11 +187,17 @@ class LiveSource(NamedTuple):
     """The file, or the option, for errors."""
 
     folder: Path
-    """The folder from which relative paths count."""
+    """The folder from which relative paths count: that of the file, or of the file that it extends."""
 
     @classmethod
     def of(cls, given: Any, folder: Path | None = None) -> LiveSource:
-        """Read a configuration: a mapping, or the path of a YAML file.
+        """Read a configuration: a mapping, or the path of a YAML file. The paths of a mapping count from the folder
+        that its key `paths_from` names.
+
+        >>> source = LiveSource.of({"folder": "pages", "paths_from": "/srv"})
+        >>> dict(source.data), str(source.path("pages"))
+        ({'folder': 'pages'}, '/srv/pages')
+
         Args:
             given: The mapping or the path.
             folder: The folder from which a relative path counts; None takes the current one.
@@ -171,17 +208,40 @@ class LiveSource(NamedTuple):
         """
         folder = folder or Path.cwd()
         if isinstance(given, Mapping):
-            return cls({str(key): value for key, value in given.items()}, OPTION, folder)
+            data = {str(key): value for key, value in given.items()}
+            place = data.pop(FOLDER, ".")
+            if not isinstance(place, str):
+                raise SpecError(OPTION, FOLDER, place, "a folder")
+            return cls(data, OPTION, folder / os.path.expanduser(place))
         if not isinstance(given, str | Path) or not str(given):
             raise SpecError("options", "live", given, "keys by name, or the path of a YAML file")
-        path = folder / Path(given).expanduser()
+        return cls._read(folder / os.path.expanduser(given), ())
+
+    @classmethod
+    def _read(cls, path: Path, extending: tuple[Path, ...]) -> LiveSource:
+        """Read a file, and what it extends.
+
+        Args:
+            path: The file.
+            extending: The files that extend it.
+
+        Raises:
+            MissingFile: There is no such file.
+            SpecError: A file holds no keys, extends what is no file, or extends itself.
+        """
         data = read_yaml(path, "the configuration of a live system")
         if not isinstance(data, dict):
             raise SpecError(path, "the whole document", data, "keys by name, as in `command: [...]`")
         read = cls(data, str(path), path.parent.resolve())
         if EXTENDS not in data:
             return read
-        base = cls.of(data[EXTENDS], read.folder)
+        named, chain = data[EXTENDS], (*extending, path.resolve())
+        if not isinstance(named, str) or not named:
+            raise SpecError(path, EXTENDS, named, "the path of a YAML file")
+        other = read.folder / os.path.expanduser(named)
+        if other.resolve() in chain:
+            raise SpecError(path, EXTENDS, named, "a file that does not extend this one in turn")
+        base = cls._read(other, chain)
         own = {key: value for key, value in data.items() if key != EXTENDS}
         return cls({**base.data, **own}, str(path), base.folder)
 
@@ -202,4 +262,4 @@ class LiveSource(NamedTuple):
 
     def path(self, text: str) -> Path:
         """Return a path of the configuration, which counts from its folder."""
-        return self.folder / Path(text).expanduser()
+        return self.folder / os.path.expanduser(text)

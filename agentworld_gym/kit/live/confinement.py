@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.base.process.bubblewrap import knows
+from agentworld_gym.core.engines import EngineError, SystemLate
 from agentworld_gym.kit.live.config import LiveConfig
 from agentworld_gym.kit.live.owned_folder import OwnedFolder
 from agentworld_gym.kit.live.system_calls import filter_of
@@ -52,6 +54,22 @@ _USERS = {
 FILTER = 9
 """The number of the descriptor behind which bubblewrap finds the filter of system calls. What starts a command may use
 others: a shell knows those below 10 alone."""
+
+PACKAGES: Mapping[str, str] = {
+    "bun": "see https://bun.sh",
+    "deno": "see https://deno.com",
+    "java": "apt install default-jre-headless",
+    "node": "apt install nodejs",
+    "npm": "apt install npm",
+    "npx": "apt install npm",
+    "perl": "apt install perl",
+    "php": "apt install php-cli",
+    "python3": "apt install python3",
+    "ruby": "apt install ruby",
+    "uv": "pip install uv",
+    "uvx": "pip install uv",
+}
+"""How to install programs that others need."""
 
 _INTERPRETER = re.compile(r"(?:bash|bun|deno|java|node|perl|php|pypy|python|ruby|sh|tsx)[\d.]*")
 _SCRIPT = re.compile(r"\S+\.(?:[cm]?[jt]s|jar|php|pl|py|rb|sh)")
@@ -109,7 +127,7 @@ class Confinement:
     @cached_property
     def readable(self) -> tuple[Path, ...]:
         """The folders of this machine that a sandboxed command may read, as the configuration lists them."""
-        return tuple((self.folder / Path(place).expanduser()).absolute() for place in self.config.read)
+        return tuple((self.folder / os.path.expanduser(place)).absolute() for place in self.config.read)
 
     def show(self, words: Sequence[str], key: str = "command") -> None:
         """Show a sandbox what a command names: the installation of its program, and files of this folder.
@@ -128,7 +146,9 @@ class Confinement:
         """
         found = self.found(words[0]) if words else None
         if found is None:
-            raise SpecError(self.file, key, words[0] if words else "", "a program that is installed here")
+            program = words[0] if words else ""
+            how = f": {PACKAGES[program]}" if program in PACKAGES else ""
+            raise SpecError(self.file, key, program, f"a program that is installed here{how}")
         script = next((word for word in words[1:] if not word.startswith("-")), "")
         runs_it = _INTERPRETER.fullmatch(Path(words[0]).name) and _SCRIPT.fullmatch(script)
         if runs_it and not (self.folder / script).is_file():
@@ -150,6 +170,51 @@ class Confinement:
             place = Path(self._word(word))
             if place.is_absolute() and place.is_file() and not self.shows(place):
                 self._named.append(place)
+
+    def require(self, program: str, why: str) -> None:
+        """Make sure that a command finds a program.
+
+        Raises:
+            WorldNotConfigured: It is not installed; the message says how it is.
+        """
+        if self.found(program) is None:
+            raise WorldNotConfigured(f"{self.file}: {why} needs {program}: {PACKAGES[program]}")
+
+    def show_reset(self, words: Sequence[str]) -> None:
+        """Show a sandbox what the command of a reset names.
+
+        Raises:
+            SpecError: It could reach no server, or names what is not there.
+        """
+        if not self.config.trusted and self.config.network is not True:
+            expected = "network: true or trusted: true beside it: a command without either reaches no server"
+            raise SpecError(self.file, "reset.command", " ".join(words), expected)
+        self.show(words, "reset.command")
+
+    def reset(self, words: Sequence[str]) -> None:
+        """Run the command of a reset to its end.
+
+        Raises:
+            EngineError: It fails, or takes longer than a start may.
+        """
+        seconds = self.config.limits.start_seconds
+        try:
+            done = subprocess.run(
+                self.command(words),
+                env=self.environment(),
+                cwd=self.folder if self.config.trusted else "/",
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise SystemLate(f"the command of the reset took longer than {seconds:g} s") from error
+        except OSError as error:
+            raise EngineError(f"the command of the reset cannot be started: {error}") from error
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip()[-300:]
+            raise EngineError(f"the command of the reset ended with status {done.returncode}: {said}")
 
     def found(self, program: str) -> str | None:
         """Return the path of a program, of those inside and then of those that this user finds; None for no program."""

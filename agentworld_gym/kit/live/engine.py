@@ -10,7 +10,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 from agentworld_gym.base.errors import SpecError
@@ -154,7 +154,7 @@ class LiveEngine(ABC, Generic[C]):
     concurrent = True
     """Its machines act side by side, each on a thread of its own."""
 
-    controls: ClassVar[frozenset[str]] = frozenset()
+    controls: frozenset[str] = frozenset()
     """The controls that its sessions act out."""
 
     splits: ClassVar[bool] = False
@@ -227,7 +227,8 @@ class LiveEngine(ABC, Generic[C]):
         """
         unknown = [name for name, strength in controls.strengths.items() if strength and name not in self.controls]
         if unknown:
-            expected = f"some of {', '.join(sorted(self.controls)) or 'none'}: a live system acts out no others"
+            known = f"some of {', '.join(sorted(self.controls))}" if self.controls else "none"
+            expected = f"{known}: this live system acts out no others"
             raise SpecError("task controls", unknown[0], controls.strengths[unknown[0]], expected)
         start = LiveStart(state, seed, controls, hidden, split)
         return self.machine(self, start, *self._begun(start))
@@ -278,9 +279,11 @@ class LiveEngine(ABC, Generic[C]):
         """Return an exact copy of a session; None where the system cannot be copied.
 
         Raises:
-            InexactFork: Forks are not asked for.
+            InexactFork: Forks are not asked for, or all episodes share the system.
             EngineError: The system cannot be copied now.
         """
+        if self.config.shared:
+            raise InexactFork("all episodes share this system, which is reset for each of them, so that none is forked")
         if not self.config.forks:
             raise InexactFork("this live world is not forked: its configuration says forks: false")
         return self._pool.copied(session.copy)
@@ -360,12 +363,15 @@ class LiveMachine(BaseMachine[LiveSession]):
         return self._open().pids
 
     def act(self, action: Any) -> str:
-        """Do one action, and return what it shows.
+        """Do one action, and return what it shows. Once the system has ended its episode, nothing happens any more.
 
         Raises:
             EngineError: The system ended, did not answer in time, or is lost since an earlier action.
         """
         session = self._session()
+        if self.verdict is not None and self.verdict.over:
+            self.verdict = replace(self.verdict, reward=0.0)
+            return self._observation
         try:
             try:
                 text = self._engine.bounded(session.act(action))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.core.registration import all_domains, live_opener, resolved
 from agentworld_gym.kit.live import LiveEngine, LiveSource
+from agentworld_gym.kit.live.config import FOLDER
 
 KEY = "live"
 """The key of a task's state that names the system on which it is played: its configuration, or the path of that."""
@@ -102,8 +104,12 @@ def state_of(task: Task) -> Mapping[str, Any]:
 
 
 def located(task: Task, folder: Path) -> Task:
-    """Return a task whose system is named by a whole path, if it is named by one of a folder."""
+    """Return a task whose system is named by a whole path, or has paths that count from a folder."""
     named = task.state.get(KEY)
-    if not isinstance(named, str):
+    if isinstance(named, str):
+        named = str(folder / os.path.expanduser(named))
+    elif isinstance(named, Mapping) and isinstance(named.get(FOLDER, "."), str):
+        named = {**named, FOLDER: str(folder.absolute() / os.path.expanduser(named.get(FOLDER, ".")))}
+    else:
         return task
-    return task.model_copy(update={"state": {**task.state, KEY: str(folder / Path(named).expanduser())}})
+    return task.model_copy(update={"state": {**task.state, KEY: named}})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +57,8 @@ class LiveTasks:
             if isinstance(one, Mapping):
                 yield self._task({"id": f"task-{number}", **one}, source.file, source.folder)
                 continue
-            paths = sorted(source.folder.glob(one)) if set("*?[") & set(one) else [source.path(one)]
+            found = glob(os.path.expanduser(one), root_dir=source.folder, recursive=True)
+            paths = sorted(map(source.path, found)) if set("*?[") & set(one) else [source.path(one)]
             if not paths:
                 raise MissingFile(source.folder / one, "at least one task")
             for path in paths:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.kit.live import Confinement, LiveConfig, LiveLimits
 from agentworld_gym.kit.live.process_watch import family_of, process_watch
 
@@ -148,6 +148,18 @@ def test_a_program_that_lies_among_what_a_home_holds_needs_a_key(folder: Path, m
         pytest.raises(SpecError, match=r"command: got .*, expected .*read: "),
     ):
         confinement.show([str(program)])
+
+
+def test_a_program_that_is_missing_is_named_with_how_it_is_installed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentworld_gym.kit.live.confinement.PATH", "/nowhere")
+    monkeypatch.setenv("PATH", str(folder))
+    with Confinement(LiveConfig(trusted=True), "my.yaml", folder) as confinement:
+        with pytest.raises(SpecError, match=r"'node', expected a program that is installed here: apt install nodejs"):
+            confinement.show(["node", "server.js"])
+        with pytest.raises(WorldNotConfigured, match=r"ScienceWorld needs java: apt install default-jre-headless"):
+            confinement.require("java", "ScienceWorld")
 
 
 @pytest.mark.parametrize("trusted", [False, True])

@@ -6,11 +6,13 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.engines import Controls, EngineError, InexactFork, SystemLate, SystemLost
 from agentworld_gym.kit.live import LiveAbout, LiveConfig, LiveEngine, LiveMachine, LiveSession, LiveSource, LiveStart
 from agentworld_gym.kit.live.pool import LivePool
@@ -39,6 +41,8 @@ class Tally(LiveSession):
             raise SystemLost("it died")
         if action == "serial":
             return f"session {len(self.engine.opened)}, count {self.count}"
+        if action == "win":
+            self.verdict = Verdict(1.0, terminated=True, success=True)
         if action == "long":
             return "a" * 600 + "b" * 600
         self.count += 1
@@ -117,6 +121,14 @@ def test_what_a_mask_names_may_differ_in_a_fork_and_is_metadata(opened: list[Tal
     assert machine.fork().act("up") == "1"
     assert [machine.observation[span.start : span.end] for span in machine.spans] == ["1"]
     assert {span.kind for span in machine.spans} == {"metadata"}
+
+
+def test_nothing_happens_in_an_episode_that_the_system_has_ended(opened: list[TallyEngine]) -> None:
+    machine = start(TallyEngine(), "up", "win", opened=opened)
+    assert machine.verdict == Verdict(1.0, terminated=True, success=True)
+    twin = machine.fork()
+    for one in (machine, twin):
+        assert one.act("up") == "2" and one.verdict == Verdict(0.0, terminated=True, success=True)
 
 
 def test_forks_can_be_forbidden(opened: list[TallyEngine]) -> None:
@@ -218,6 +230,37 @@ def test_an_unknown_key_is_refused_by_its_name_with_the_keys_that_there_are() ->
         source.read(LiveConfig, "mcp")
     with pytest.raises(SpecError, match="domain"):
         LiveSource.of({"domain": "web"}).read(LiveConfig, "mcp")
+
+
+@pytest.mark.parametrize("env", [{"A=B": "1"}, {"": "1"}, {"A\0": "1"}, {"A": "\0"}])
+def test_what_is_no_name_of_a_variable_is_refused(env: dict[str, str]) -> None:
+    with pytest.raises(SpecError, match=r"env: got .* expected names without ="):
+        LiveSource.of({"env": env}).read(LiveConfig, "mcp")
+
+
+def test_a_file_extends_another_one_from_whose_folder_paths_count(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "base.yaml").write_text("network: true\ndeterministic: false\n")
+    (tmp_path / "sub" / "more.yaml").write_text("extends: ../base.yaml\ndeterministic: true\n")
+    source = LiveSource.of("sub/more.yaml", tmp_path)
+    assert source.data == {"network": True, "deterministic": True} and source.path("x") == tmp_path / "x"
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("extends: my.yaml", r"my\.yaml: extends: got 'my\.yaml', expected a file that does not extend this one"),
+        ("extends: other.yaml", r"other\.yaml: extends: got '\./my\.yaml', expected a file that does not extend"),
+        ("extends: 3", r"my\.yaml: extends: got 3, expected the path of a YAML file"),
+        ("extends: gone.yaml", r"gone\.yaml: no such file"),
+        ("extends: ~nouser/my.yaml", r"~nouser/my\.yaml: no such file"),
+    ],
+)
+def test_a_file_that_extends_what_it_cannot_says_so(tmp_path: Path, text: str, error: str) -> None:
+    (tmp_path / "my.yaml").write_text(text)
+    (tmp_path / "other.yaml").write_text("extends: ./my.yaml")
+    with pytest.raises(SpecError, match=error):
+        LiveSource.of(tmp_path / "my.yaml")
 
 
 @pytest.mark.parametrize(("name", "kind"), [("lost", SystemLost), ("late", SystemLate)])

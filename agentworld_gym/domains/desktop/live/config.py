@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.kit.live import LiveConfig
-from agentworld_gym.kit.live.config import SandboxFiles
-
-
-def _words(given: Any) -> Any:
-    """Split a command that is one text, as a shell would."""
-    return tuple(shlex.split(given)) if isinstance(given, str) else given
-
-
-Program = Annotated[tuple[str, ...], BeforeValidator(_words), Field(min_length=1)]
-"""A program with its arguments: words, or one text."""
+from agentworld_gym.kit.live.config import SandboxFiles, Words
 
 
 class DesktopConfig(LiveConfig):
@@ -28,7 +16,7 @@ class DesktopConfig(LiveConfig):
     (('mousepad', 'notes.txt'), ('galculator',))
     """
 
-    programs: tuple[Program, ...] = Field(min_length=1)
+    programs: tuple[Words, ...] = Field(min_length=1)
     """The programs that are open at the start, the last one in front. Each has shown a window before the next one
     starts."""
 
@@ -55,5 +43,5 @@ class DesktopTaskState(Strict):
     setup: str | None = None
     """A command that runs after that."""
 
-    programs: tuple[Program, ...] | None = None
+    programs: tuple[Words, ...] | None = None
     """The programs that are open at the start, instead of those of the configuration."""

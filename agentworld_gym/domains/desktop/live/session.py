@@ -12,10 +12,11 @@ from typing import Any
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.core.engines import EngineError, Inspection, Scalar
 from agentworld_gym.domains.desktop.engine.geometry import HEIGHT, WIDTH
-from agentworld_gym.domains.desktop.live.config import DesktopConfig, DesktopTaskState, Program
+from agentworld_gym.domains.desktop.live.config import DesktopConfig, DesktopTaskState
 from agentworld_gym.domains.desktop.live.table import table
 from agentworld_gym.kit.live import Confinement, LiveAbout, LiveSession, LiveStart
 from agentworld_gym.kit.live.box import SandboxBox, begin_task, run_on_copy
+from agentworld_gym.kit.live.config import Words
 from agentworld_gym.kit.live.confinement import HOME
 from agentworld_gym.kit.live.environments.process import EpisodeLine
 from agentworld_gym.kit.live.file_archive import FileArchive
@@ -89,7 +90,7 @@ class DesktopSession(LiveSession):
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise EngineError(f"the desktop tells what is no screen: {error!r}") from error
 
-    def _open(self, programs: tuple[Program, ...]) -> str:
+    def _open(self, programs: tuple[Words, ...]) -> str:
         most = self._config.limits.start_seconds
         return self._ask({"do": "open", "programs": programs, "cwd": self._cwd, "seconds": most}, most)
 

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.kit.live import LiveConfig
-from agentworld_gym.kit.live.config import Words
+from agentworld_gym.kit.live.config import CommandReset, Variables, Words
 
 SERVER = re.compile(r"[A-Za-z0-9_]+")
 """The names of servers: a hyphen ends them in the name of a tool, as in `memory-read_graph`."""
@@ -31,7 +31,7 @@ class ServerSpec(Strict):
     headers: dict[str, str] = Field(default_factory=dict)
     """Headers of the requests to a URL, such as a key."""
 
-    env: dict[str, str] = Field(default_factory=dict)
+    env: Variables = Field(default_factory=dict)
     """Variables of the environment of the command."""
 
     @model_validator(mode="after")
@@ -55,15 +55,12 @@ class ToolReset(ToolCallSpec):
     """A call that brings the servers back to their start."""
 
     verify: ToolCallSpec | None = None
-    """A call that is answered after a reset as it was before the first episode; a session whose answer differs is not
-    used again."""
+    """A call that shows what the servers hold: it is answered after a reset as it was before the first episode. A
+    session whose answer differs is not used again."""
 
 
-class CommandReset(Strict):
+class ServerCommandReset(CommandReset):
     """A command that brings the servers back to their start."""
-
-    command: Words
-    """The words of the command, which runs as the servers' commands do."""
 
     verify: ToolCallSpec | None = None
     """A call that is answered after a reset as it was before the first episode."""
@@ -91,10 +88,11 @@ class ServerConfig(LiveConfig):
     servers: dict[str, ServerSpec] = Field(default_factory=dict)
     """Several servers, by the names that begin those of their tools."""
 
-    reset: Literal["restart"] | ToolReset | CommandReset = "restart"
+    reset: Literal["restart"] | ToolReset | ServerCommandReset = "restart"
     """How the servers go back to their start after an episode: they are started again, or a tool or a command does it,
     which is quicker where a start takes long. A server behind a URL is connected to again, which resets only what it
-    keeps for a connection."""
+    keeps for a connection. Where it has another reset, that comes before each episode, of which there is one at a time
+    then."""
 
     tools: tuple[str, ...] = ()
     """The tools that agents get, by the servers' own names; without any, all of them."""
@@ -119,7 +117,28 @@ class ServerConfig(LiveConfig):
         given = [key for key in ("command", "url", "servers") if getattr(self, key)]
         if len(given) != 1:
             raise ValueError(f"exactly one of command, url, servers (got {', '.join(given) or 'none'})")
+        if self.reset != "restart" and self.verify is None:
+            raise ValueError(
+                "reset.verify: a call of a tool that shows what the servers hold, to check each reset by it"
+            )
         return self
+
+    @model_validator(mode="after")
+    def _one_at_a_time(self) -> ServerConfig:
+        """Play one episode at a time where all share a server; there are two sessions while an environment goes from
+        one to the next.
+        """
+        return self.model_copy(update={"sessions": 2, "ahead": 0, "forks": False}) if self.shared else self
+
+    @property
+    def verify(self) -> ToolCallSpec | None:
+        """The call that verifies resets; None where the servers are started again."""
+        return None if self.reset == "restart" else self.reset.verify
+
+    @property
+    def shared(self) -> bool:
+        """Whether all episodes play on one server that is reset for each of them."""
+        return self.reset != "restart" and any(spec.url is not None for spec in self.all_servers.values())
 
     @property
     def all_servers(self) -> dict[str | None, ServerSpec]:

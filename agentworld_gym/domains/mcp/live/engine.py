@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,13 +12,13 @@ from typing import Any
 from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict, validated
-from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.errors import SpecError, one_of
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.core.actions.syntaxes import read_json
 from agentworld_gym.core.actions.toolset import Toolset, UnreadableAction, example_call
 from agentworld_gym.core.actions.usable_tools import usable_tools
-from agentworld_gym.core.engines import Inspection
-from agentworld_gym.domains.mcp.live.config import ServerConfig, ServerSpec, ToolCallSpec, ToolReset
+from agentworld_gym.core.engines import EngineError, Inspection, SystemLost
+from agentworld_gym.domains.mcp.live.config import ServerCommandReset, ServerConfig, ServerSpec, ToolReset
 from agentworld_gym.domains.mcp.live.connection import Connection, ServerAnswer, require_client
 from agentworld_gym.kit.live import Confinement, LiveAbout, LiveEngine, LiveSession, LiveSource, LiveStart
 
@@ -78,10 +77,16 @@ class ServerEngine(LiveEngine[ServerConfig]):
             for name, spec in config.all_servers.items()
             if spec.command is not None
         }
-        if commands or not isinstance(config.reset, str | ToolReset):
+        self.verified: str | None = None
+        """What the call that verifies resets showed at first, where all episodes share a server."""
+        self.playing: ServerSession | None = None
+        """The session whose episode reset the servers last, where all episodes share one."""
+        if commands or isinstance(config.reset, ServerCommandReset):
             self.confinement = Confinement(config, file, folder)
             for key, words in commands.items():
                 self.confinement.show(words, key)
+            if isinstance(config.reset, ServerCommandReset):
+                self.confinement.show_reset(config.reset.command)
         for spec in config.all_servers.values():
             host = re.sub(r"^https?://(?:[^@/]*@)?(\[[^\]]*\]|[^/:]*).*", r"\1", spec.url or "http://localhost").strip(
                 "[]"
@@ -146,13 +151,15 @@ class ServerSession(LiveSession):
         self._servers: dict[str, Connection] = {}
         self._start = LiveStart()
         self._calls, self._failed = 0, ""
-        self._verified: str | None = None
+        self._verified = ""
         try:
             for name, spec in engine.config.all_servers.items():
                 connection = engine.connect(spec)
                 self._servers[name or _name_of(connection.server)] = connection
             self._listed = self._tools()
             self._begun_tools = digest_of(self._listed)
+            self._check_reset()
+            self._verified = "" if self._config.shared else self._verification()
         except BaseException:
             self.close()
             raise
@@ -207,12 +214,9 @@ class ServerSession(LiveSession):
         self._start, self._calls, self._failed = start, 0, ""
         state = {key: value for key, value in start.state.items() if key != "servers"}
         wanted = validated(_State, state, "task state")
-        if self._verified is None and (verify := self._verify) is not None:
-            answer = self._made(verify.tool, verify.arguments)
-            if answer.refused:
-                expected = f"a call that succeeds; it answers {answer.text[:300]!r}"
-                raise SpecError(self._engine.file, "reset.verify", verify.tool, expected)
-            self._verified = answer.text
+        if self._config.shared:
+            self._engine.playing = self
+            self._reset_servers()
         for number, call in enumerate(wanted.calls):
             answer = self._made(call.name, call.arguments)
             if answer.refused:
@@ -222,6 +226,8 @@ class ServerSession(LiveSession):
 
     def act(self, action: Any) -> str:
         """Call a tool, and return its answer; where the server changed its tools, what is new stands below."""
+        if self._config.shared and self._engine.playing is not self:
+            raise SystemLost("another episode has reset the servers since, which all of them share")
         self._calls += 1
         name = action.get("name") if isinstance(action, dict) else None
         arguments = action.get("arguments", {}) if isinstance(action, dict) else None
@@ -262,43 +268,72 @@ class ServerSession(LiveSession):
         answer = self._made(call["name"], call["arguments"])
         return Inspection(not answer.refused, answer.text)
 
-    @property
-    def _verify(self) -> ToolCallSpec | None:
-        return None if isinstance(self._config.reset, str) else self._config.reset.verify
+    def _check_reset(self) -> None:
+        """Make sure that the tools of a reset are there.
 
-    def reset(self) -> bool:
-        """Reset the servers as the configuration says, and check that they are as at their start."""
-        reset = self._config.reset
-        if isinstance(reset, str):
-            return False
+        Raises:
+            SpecError: One is not.
+        """
+        reset, known = self._config.reset, [tool["name"] for tool in self._listed]
+        calls = {
+            "reset.tool": reset if isinstance(reset, ToolReset) else None,
+            "reset.verify.tool": self._config.verify,
+        }
+        for key, call in calls.items():
+            if call is not None and (tool := call.tool) not in known:
+                raise SpecError(self._engine.file, key, tool, one_of(tool, known))
+
+    def _verification(self) -> str:
+        """Return what the call that verifies resets shows, without what varies; an empty text where there is none.
+
+        Raises:
+            SpecError: It fails.
+        """
+        if (verify := self._config.verify) is None:
+            return ""
+        answer = self._made(verify.tool, verify.arguments)
+        if answer.refused:
+            expected = f"a call that succeeds; it answers {answer.text[:300]!r}"
+            raise SpecError(self._engine.file, "reset.verify", verify.tool, expected)
+        return self._engine.masks.without(answer.text)
+
+    def _reset_servers(self) -> None:
+        """Bring the servers back to their start, and make sure that they are there.
+
+        Raises:
+            EngineError: They are not.
+        """
+        reset, engine = self._config.reset, self._engine
+        assert not isinstance(reset, str)
         if isinstance(reset, ToolReset):
-            if self._made(reset.tool, reset.arguments).refused:
-                return False
-        elif not self._commanded(reset.command):
-            return False
+            answer = self._made(reset.tool, reset.arguments)
+            if answer.refused:
+                raise EngineError(f"the servers cannot be reset: {reset.tool} answers {answer.text[:300]!r}")
+        else:
+            assert engine.confinement is not None
+            engine.confinement.reset(reset.command)
         for connection in self._servers.values():
             connection.changes()
         if digest_of(self._tools()) != self._begun_tools:
-            return False
-        return self._verify is None or self._made(self._verify.tool, self._verify.arguments).text == self._verified
-
-    def _commanded(self, words: Sequence[str]) -> bool:
-        """Run the command of a reset, and return whether it succeeded."""
-        confinement = self._engine.confinement
-        assert confinement is not None
-        try:
-            done = subprocess.run(
-                confinement.command(words),
-                env=confinement.environment(),
-                cwd=confinement.folder if self._config.trusted else "/",
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=self._config.limits.start_seconds,
-                check=False,
+            raise EngineError("the reset did not bring the servers back: they have other tools than at first")
+        shown = self._verification()
+        if self._config.shared and engine.verified is None:
+            engine.verified = shown  # The first reset shows what the others have to.
+        first = engine.verified if self._config.shared else self._verified
+        if shown != first:
+            raise EngineError(
+                f"the reset did not bring the servers back: verify shows {shown[:300]!r}, "
+                f"and at first {(first or '')[:300]!r}"
             )
-        except (OSError, subprocess.TimeoutExpired):
+
+    def reset(self) -> bool:
+        """Reset the servers as the configuration says, and check that they are as at their start. Those that all
+        episodes share are reset when the next one begins.
+        """
+        if self._config.reset == "restart" or self._config.shared:
             return False
-        return done.returncode == 0
+        self._reset_servers()
+        return True
 
     @property
     def alive(self) -> bool:

@@ -31,6 +31,12 @@ class DocumentConfig(LiveConfig):
     def _one(self) -> DocumentConfig:
         if (self.documents is None) == (self.searxng is None):
             raise ValueError("either `documents` or `searxng`")
+        idle = {key: getattr(self, key) for key in ("trusted", "read", "env")}
+        idle |= {"network": self.searxng is None and self.network}
+        idle |= {f"limits.{key}": True for key in self.limits.model_fields_set & {"disk_mb", "memory_mb", "processes"}}
+        for key, given in idle.items():
+            if given:
+                raise ValueError(f"{key}: nothing: searches run no command, and documents lie on this machine")
         if self.searxng is not None and "deterministic" not in self.model_fields_set:
             return self.model_copy(update={"deterministic": False})
         return self

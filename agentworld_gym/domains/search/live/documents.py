@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -51,7 +52,7 @@ def pages_in(folder: Path, site: str) -> list[WebPage]:
             continue
         if not path.resolve().is_relative_to(root) or path.stat().st_size > LONGEST:
             continue
-        url = f"https://{site}/{quote(place.as_posix())}"
+        url = f"https://{site}/{quote(os.fsencode(place.as_posix()))}"
         if path.suffix.lower() == PDF and find_spec("pypdf") is None:
             unread += 1
         elif (page := _page(path, url)) is not None:
@@ -65,18 +66,18 @@ def pages_in(folder: Path, site: str) -> list[WebPage]:
 
 def _page(path: Path, url: str) -> WebPage | None:
     """Return the page of a file; None where it is no document."""
-    kind = path.suffix.lower()
+    kind, name = path.suffix.lower(), os.fsencode(path.stem).decode("utf-8", "replace")
     if kind in PAGES:
         title, body = markdown_of(path.read_text(encoding="utf-8", errors="replace"), url)
-        return WebPage(url, title or path.stem, None, "document", body)
+        return WebPage(url, title or name, None, "document", body)
     if kind == PDF:
         text = _text_of_pdf(path)
-        return None if text is None else WebPage(url, path.stem, None, "document", text)
+        return None if text is None else WebPage(url, name, None, "document", text)
     if kind not in TEXTS:
         return None
     body = path.read_text(encoding="utf-8", errors="replace")
     found, day = _HEADING.search(body) or _UNDERLINED.search(body), _DAY.match(body)
-    return WebPage(url, found[1] if found else path.stem, day[1] if day else None, "document", body)
+    return WebPage(url, found[1] if found else name, day[1] if day else None, "document", body)
 
 
 def _text_of_pdf(path: Path) -> str | None:
@@ -122,6 +123,13 @@ class _PageReader(HTMLParser):
         self._in_title = False
         self._pre, self._links = 0, list[str | None]()
 
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Read a section such as `<![foo[ ... ]]>`; one that HTML does not know is a comment, as in browsers."""
+        try:
+            return super().parse_marked_section(i, report)  # type: ignore[arg-type,unused-ignore]
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         told = dict(attrs)
         if tag == "body":  # The end of the head may be left out.
@@ -144,8 +152,15 @@ class _PageReader(HTMLParser):
         elif tag == "a":
             address = told.get("href")
             shown = address if address and not address.startswith(("#", "javascript:")) else None
-            self._links.append(urljoin(self._url, shown) if shown else None)
-            self._parts += ["["] if shown else []
+            self._links.append(self._joined(shown) if shown else None)
+            self._parts += ["["] if self._links[-1] else []
+
+    def _joined(self, address: str) -> str | None:
+        """Return the whole address of a link; None where it is none."""
+        try:
+            return urljoin(self._url, address)
+        except ValueError:
+            return None
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":

@@ -54,6 +54,8 @@ class DocumentEngine(LiveEngine[DocumentConfig]):
     def __init__(self, config: DocumentConfig, source: LiveSource) -> None:
         self._source = source
         self.server = None if config.searxng is None else Searxng(config, source.file)
+        if self.server is not None:  # Its results and pages are those of the web.
+            self.controls = frozenset()
         super().__init__(config)
 
     @cached_property

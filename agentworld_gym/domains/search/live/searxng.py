@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import json
 import socket
 import time
@@ -20,6 +19,7 @@ from agentworld_gym.core.engines import EngineError, SystemLate, SystemLost
 from agentworld_gym.domains.search.engine.results import NOTHING, PER_QUERY
 from agentworld_gym.domains.search.live.config import DocumentConfig
 from agentworld_gym.domains.search.live.documents import markdown_of
+from agentworld_gym.kit.live.hosts import is_public
 
 LONGEST = 4 << 20
 """The most of an answer that is read, in bytes."""
@@ -91,7 +91,7 @@ class Searxng:
             host = parts.hostname or ""
             if parts.scheme not in ("http", "https") or not host:
                 return f"Error: invalid URL {url[:300]}"
-            if not self._may_open(host):
+            if not self.config.reaches(host):
                 return f"Error: the host {host[:300]} is not allowed here"
             try:
                 status, headers, data = self._fetched(url)
@@ -114,11 +114,6 @@ class Searxng:
             return _page(headers, data, url)
         return f"Error: too many redirects at {url[:300]}"
 
-    def _may_open(self, host: str) -> bool:
-        """Return whether agents may open pages of a host. This machine is none, unless it is named."""
-        network = self.config.network
-        return network is True or any(host == one or host.endswith(f".{one}") for one in network or ())
-
     def _fetched(self, url: str) -> tuple[int, Mapping[str, str], bytes]:
         parts = urlsplit(url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
@@ -126,7 +121,7 @@ class Searxng:
         try:
             connection.connect()
             # Where all hosts are allowed, no name may lead an agent into a private network.
-            if self.config.network is True and not _is_public(connection.sock.getpeername()[0]):
+            if self.config.network is True and not is_public(connection.sock.getpeername()[0]):
                 raise _Refused
             target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
             connection.request("GET", target, headers={"User-Agent": "Mozilla/5.0", "Accept": "text/html,text/*"})
@@ -153,10 +148,6 @@ class Searxng:
 
 class _Refused(Exception):
     """A host lies in a private network."""
-
-
-def _is_public(address: str) -> bool:
-    return ipaddress.ip_address(address.partition("%")[0]).is_global
 
 
 def _shown(result: Mapping[str, Any], number: int) -> str:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.domains.web.live.requests import read_request
 from agentworld_gym.kit.live import LiveConfig
-from agentworld_gym.kit.live.config import Words
+from agentworld_gym.kit.live.config import CommandReset, Words
 
 SITE = "http://localhost:8000/"
 """The address of pages and of servers that are not behind a URL of their own."""
@@ -32,14 +32,12 @@ class RequestReset(Strict):
     """The request, which has to succeed."""
 
     verify: RequestLine | None = None
-    """A request that is answered after each reset as after the first one."""
+    """A request that is answered after each reset as after the first one. Without it the page that an episode begins
+    with has to be the same."""
 
 
-class SiteCommandReset(Strict):
+class SiteCommandReset(CommandReset):
     """A command that brings the site back to its start."""
-
-    command: Words
-    """The words of the command."""
 
     verify: RequestLine | None = None
     """A request that is answered after each reset as after the first one."""
@@ -111,6 +109,8 @@ class SiteConfig(LiveConfig):
             raise ValueError(f"one of url, command, folder, miniwob (got {', '.join(given) or 'none'})")
         if self.command is None and self.reset == "restart":
             raise ValueError("a request or a command: only the site of a `command` is started again")
+        if self.command is not None and not isinstance(self.reset, str) and self.verify is None:
+            raise ValueError("reset.verify: a request: a server is kept only after a reset that was checked")
         if self.folder is not None and self.reset is not None:
             raise ValueError("no reset: a folder of pages stays as it is")
         if self.miniwob is not None and (self.episode is not None or self.reset is not None):
@@ -135,6 +135,11 @@ class SiteConfig(LiveConfig):
         return self.command is None and self.reset is not None
 
     @property
+    def verify(self) -> str | None:
+        """The request that verifies resets; None where there is none."""
+        return None if self.reset is None or isinstance(self.reset, str) else self.reset.verify
+
+    @property
     def open(self) -> str:
         """The address that an episode begins with."""
         return self.url or SITE
@@ -143,12 +148,6 @@ class SiteConfig(LiveConfig):
     def origin(self) -> tuple[str, int]:
         """The host and the port of the site."""
         return origin_of(self.open)
-
-    def reaches(self, host: str) -> bool:
-        """Return whether the browser may reach a host beside the site; a name stands for the hosts below it too."""
-        if self.network is True:
-            return True
-        return any(host == one or host.endswith(f".{one}") for one in self.network or ())
 
 
 def origin_of(url: str) -> tuple[str, int]:

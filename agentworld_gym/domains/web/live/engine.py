@@ -6,12 +6,12 @@ from contextlib import suppress
 from importlib.util import find_spec
 
 from agentworld_gym.base.errors import AgentWorldError, install
-from agentworld_gym.core.engines import EngineError, InexactFork, Span
+from agentworld_gym.core.engines import EngineError, Span
 from agentworld_gym.domains.web.engine.chromium.driver import find_chromium
 from agentworld_gym.domains.web.live.config import SiteConfig
 from agentworld_gym.domains.web.live.session import SiteSession
 from agentworld_gym.domains.web.live.site import LiveSite
-from agentworld_gym.kit.live import LiveEngine, LiveMachine, LiveSession, LiveSource
+from agentworld_gym.kit.live import LiveEngine, LiveMachine, LiveSource
 
 DOMAIN = "web"
 """The domain of sites."""
@@ -50,16 +50,6 @@ class SiteEngine(LiveEngine[SiteConfig]):
     def open_session(self) -> SiteSession:
         """Open a context."""
         return SiteSession(self.site)
-
-    def copy(self, session: LiveSession) -> LiveSession | None:
-        """Return None: a site is not copied, and an episode has to be played again.
-
-        Raises:
-            InexactFork: The site is reset for each episode, so that no other one may run beside this one.
-        """
-        if self.config.shared:
-            raise InexactFork("all episodes share this site, which is reset for each of them, so that none is forked")
-        return super().copy(session)
 
     def close(self) -> None:
         """End all sessions, browsers and servers."""

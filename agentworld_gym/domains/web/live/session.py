@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import zip_longest
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agentworld_gym.base.documents.strict import Strict, validated
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.domain.splits import split_seed
 from agentworld_gym.core.engines import EngineError, Inspection, SystemLate, SystemLost
@@ -173,6 +174,8 @@ class SiteSession(LiveSession):
         address = read_request(wanted.open, self._site.address).url if wanted.open else self._site.address
         self.verdict = None
         self._run(self._begun(address, seed), self._config.limits.start_seconds)
+        if self._config.shared and self._config.verify is None:
+            self._check_start(digest_of([address, wanted.requests, None if self._site.scripts is None else seed]))
         return self._text
 
     async def _begun(self, address: str, seed: int | None) -> None:
@@ -198,12 +201,9 @@ class SiteSession(LiveSession):
         await self._look()
 
     def act(self, action: Any) -> str:
-        """Answer a call of a tool, or several. Once the page has ended its episode, nothing happens any more."""
+        """Answer a call of a tool, or several."""
         if self._config.shared and self._site.playing is not self:
             raise SystemLost("another episode has reset this site since, which all of them share")
-        if self.verdict is not None and self.verdict.over:
-            self.verdict = Verdict(0.0, self.verdict.terminated, self.verdict.truncated, self.verdict.success)
-            return self._text
         self._run(self._act(action), self._config.limits.step_seconds)
         self._check()
         return self._text
@@ -308,8 +308,9 @@ class SiteSession(LiveSession):
             SystemLate: It does not answer in time.
         """
         site, request = self._site, read_request(line, self._site.address)
-        own = self._server is not None and origin_of(request.url) == origin_of(site.address)
-        connect = self._server.connect if self._server is not None and own else None
+        own = origin_of(request.url) == origin_of(site.address)
+        served = self._server or site.pages
+        connect = served.connect if served is not None and own else None
         return ask(request, self._config.limits.step_seconds, cookies, connect)
 
     def _reset_site(self) -> None:
@@ -321,25 +322,42 @@ class SiteSession(LiveSession):
         reset, site = self._config.reset, self._site
         assert reset is not None and not isinstance(reset, str)
         if isinstance(reset, SiteCommandReset):
-            self._command(reset.command)
+            assert site.confinement is not None
+            site.confinement.reset(reset.command)
         else:
             answer = self._asked(reset.request)
             if not answer.succeeded:
                 told = f"{answer.status} {answer.text[:300]!r}"
                 raise EngineError(f"the site cannot be reset: {reset.request} is answered by {told}")
-        shown = self._verification()
-        if self._server is None:  # The first reset of a shared site shows what the others have to.
-            site.verified = site.verified or shown
-        first = site.verified if self._server is None else self._verified
+        if reset.verify is not None:
+            shown = self._verification()
+            # The first reset of a shared site shows what the others have to.
+            first = self._verified if self._server is not None else site.verified.setdefault("", shown)
+            if shown != first:
+                raise EngineError(
+                    f"the reset did not bring the site back: {reset.verify} is answered by {shown[:300]!r}, "
+                    f"and at first by {first[:300]!r}"
+                )
+
+    def _check_start(self, start: str) -> None:
+        """Make sure that an episode on a shared site begins with the same page as others that state the same.
+
+        Raises:
+            EngineError: It does not.
+        """
+        shown = self._site.masks.without(self._text)
+        first = self._site.verified.setdefault(start, shown)
         if shown != first:
+            line, before = next(pair for pair in zip_longest(shown.split("\n"), first.split("\n")) if len({*pair}) > 1)
             raise EngineError(
-                f"the reset did not bring the site back: {reset.verify} is answered by {shown[:300]!r}, "
-                f"and at first by {(first or '')[:300]!r}"
+                f"the reset did not bring the site back: its first page shows {(line or '')[:300]!r}, and at first "
+                f"{(before or '')[:300]!r}. Where that varies by itself, name a request under reset.verify, or a "
+                "pattern under masks"
             )
 
     def _verification(self) -> str:
         """Return the answer to the request that verifies resets; an empty text where there is none."""
-        verify = getattr(self._config.reset, "verify", None)
+        verify = self._config.verify
         if verify is None:
             return ""
         answer = self._asked(verify)
@@ -355,25 +373,6 @@ class SiteSession(LiveSession):
         self.verdict = self.offers = self.instruction = None
         self._fresh()
         return True
-
-    def _command(self, words: tuple[str, ...]) -> None:
-        confinement = self._site.confinement
-        assert confinement is not None
-        try:
-            done = subprocess.run(
-                confinement.command(words),
-                env=confinement.environment(),
-                cwd=confinement.folder if self._config.trusted else "/",
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=self._config.limits.start_seconds,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise EngineError(f"the site cannot be reset: {error}") from error
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip()[-300:]
-            raise EngineError(f"the site cannot be reset: the command ended with status {done.returncode}: {said}")
 
     @property
     def alive(self) -> bool:

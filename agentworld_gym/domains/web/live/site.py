@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
 
 from agentworld_gym.base.errors import MissingFile, SpecError
@@ -13,11 +13,12 @@ from agentworld_gym.base.fingerprint import installed
 from agentworld_gym.domains.web.engine.chromium.driver import chromium_version
 from agentworld_gym.domains.web.live import miniwob
 from agentworld_gym.domains.web.live.browsers import LiveBrowsers
-from agentworld_gym.domains.web.live.config import SITE, SiteConfig, origin_of
+from agentworld_gym.domains.web.live.config import SITE, SiteCommandReset, SiteConfig, origin_of
 from agentworld_gym.domains.web.live.gate import Streams
 from agentworld_gym.domains.web.live.page_folder import PageFolder
 from agentworld_gym.domains.web.live.server import DIALER, LiveSiteServer
 from agentworld_gym.kit.live import Confinement, LiveSession, Masks
+from agentworld_gym.kit.live.hosts import is_public
 
 
 class LiveSite:
@@ -44,8 +45,9 @@ class LiveSite:
         """The address that an episode begins with."""
         self.scripts = config.episode
         """How its pages pay for steps and end their episodes, where they do so."""
-        self.verified = ""
-        """What the request that verifies resets was answered with at first, where all episodes share the site."""
+        self.verified: dict[str, str] = {}
+        """What verifies resets showed at first, where all episodes share the site: the answer to a request, or the
+        page that an episode begins with, by what the task states of it."""
         self.playing: LiveSession | None = None
         """The session whose episode reset the site last, where all episodes share it."""
         self.browsers = LiveBrowsers(config.limits, config.per_browser)
@@ -55,19 +57,19 @@ class LiveSite:
             self.scripts = miniwob.SCRIPTS
             self.pages = PageFolder(miniwob.pages())
         elif config.folder is not None:
-            place = (folder / Path(config.folder).expanduser()).resolve()
+            place = (folder / os.path.expanduser(config.folder)).resolve()
             if not place.is_dir():
                 raise MissingFile(place, "a folder with the pages of the site", kind="folder", key="folder")
             self.pages = PageFolder(place)
-        commands = {"command": config.command, "reset.command": getattr(config.reset, "command", None)}
-        if any(commands.values()):
+        reset = config.reset.command if isinstance(config.reset, SiteCommandReset) else None
+        if config.command is not None or reset is not None:
             # The hosts under `network` are those of the browser.
             confined = config.model_copy(update={"network": config.network is True})
             self.confinement = Confinement(confined, file, folder)
-            for key, words in commands.items():
-                if words:
-                    self.confinement.show(words, key)
+            if reset is not None:
+                self.confinement.show_reset(reset)
             if config.command is not None:
+                self.confinement.show(config.command)
                 self.confinement.show([sys.executable, str(DIALER)])
         host, _ = config.origin
         if not (config.allows(host) or self.pages is not None or config.command is not None):
@@ -103,7 +105,7 @@ class LiveSite:
                 link = await asyncio.get_running_loop().run_in_executor(None, server.connect)
                 return await asyncio.open_connection(sock=link)
             if self.pages is not None:
-                return await asyncio.open_connection("127.0.0.1", self.pages.port)
+                return await asyncio.open_connection(sock=self.pages.connect())
             return await asyncio.open_connection(host, port)
         if not self.config.reaches(host):
             raise PermissionError(f"{host} does not stand under network")
@@ -117,16 +119,5 @@ class LiveSite:
     def close(self) -> None:
         """End all browsers and servers; a second call does nothing."""
         self.browsers.close()
-        if self.pages is not None:
-            self.pages.close()
         if self.confinement is not None:
             self.confinement.close()
-
-
-def is_public(address: str) -> bool:
-    """Return whether an address lies outside of private networks.
-
-    >>> is_public("127.0.0.1"), is_public("93.184.215.14")
-    (False, True)
-    """
-    return ip_address(address.partition("%")[0]).is_global

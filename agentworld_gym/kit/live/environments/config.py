@@ -61,6 +61,8 @@ class EnvironmentConfig(LiveConfig):
     def _named(cls, data: Any) -> Any:
         """Take a text under `env` for the environment."""
         if isinstance(data, dict) and isinstance(data.get("env"), str):
+            if "environment" in data:
+                raise ValueError("env: variables by name, beside `environment`")
             rest = {key: value for key, value in data.items() if key != "env"}
             return {"environment": data["env"], **rest}
         return data

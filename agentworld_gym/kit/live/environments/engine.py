@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import logging
+import os
 import socket
 import subprocess
 import sys
@@ -19,11 +20,13 @@ from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.domain.splits import split_seed
 from agentworld_gym.core.engines import EngineError, SystemLate
+from agentworld_gym.core.registration import all_domains
 from agentworld_gym.kit.live.config import LiveSource
 from agentworld_gym.kit.live.confinement import HOME, WRITABLE, Confinement
 from agentworld_gym.kit.live.engine import LiveAbout, LiveEngine, LiveSession, LiveStart, SharedFiles
 from agentworld_gym.kit.live.environments.config import EnvironmentConfig
 from agentworld_gym.kit.live.environments.process import WORKER, EnvironmentProcess, EpisodeLine, number
+from agentworld_gym.kit.live.owned_folder import OwnedFolder
 
 logger = logging.getLogger(__name__)
 
@@ -55,9 +58,12 @@ def open_live(source: LiveSource) -> EnvironmentEngine:
 
     Raises:
         SpecError: The configuration is wrong.
-        WorldNotConfigured: Commands cannot be confined here.
+        WorldNotConfigured: Commands cannot be confined here, or Java is missing.
     """
     config = validated(EnvironmentConfig, dict(source.data), source.file)
+    if config.domain in all_domains():
+        expected = "custom, or the path of a spec of your own, for a text environment"
+        raise SpecError(source.file, "domain", config.domain, expected)
     return EnvironmentEngine(config, source.file, source.folder)
 
 
@@ -75,8 +81,8 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
 
     def __init__(self, config: EnvironmentConfig, file: str, folder: Path) -> None:
         self.file = file
-        self._python = sys.executable if config.python is None else str(folder / Path(config.python).expanduser())
-        self._path = [str((folder / Path(place).expanduser()).absolute()) for place in config.path]
+        self._python = sys.executable if config.python is None else str(folder / os.path.expanduser(config.python))
+        self._path = [str((folder / os.path.expanduser(place)).absolute()) for place in config.path]
         self._environment = _located(config.environment, folder)
         games = _games(self._environment)
         if 0 < len(games) < 3:
@@ -85,7 +91,11 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         if not config.trusted:
             read += interpreter_folders(self._python, file)
             read += dict.fromkeys(str(Path(game).parent) for game in games)
+        self._temporary = OwnedFolder() if config.trusted else None
+        """What the processes write to where no sandbox has a folder of its own for that."""
         self._confinement = Confinement(config.model_copy(update={"read": tuple(read)}), file, folder)
+        if config.environment.startswith("scienceworld:"):
+            self._confinement.require("java", "ScienceWorld")
         super().__init__(config)
 
     def open_session(self) -> EnvironmentSession:
@@ -93,8 +103,9 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         confinement, limits = self._confinement, self.config.limits
         words = confinement.command([self._python, "-u", str(WORKER)], env=VARIABLES)
         environment = confinement.environment(VARIABLES)
-        if self.config.trusted:
+        if self._temporary is not None:
             environment.pop("PYTHONPATH", None)
+            environment["TMPDIR"] = str(self._temporary.path)
         cwd = str(confinement.folder) if self.config.trusted else "/"
         process = EnvironmentProcess(words, environment, cwd, limits, f"the environment {self.config.environment}")
         request = {
@@ -118,6 +129,8 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         """End all processes."""
         super().close()
         self._confinement.close()
+        if self._temporary is not None:
+            self._temporary.close()
 
 
 class EnvironmentSession(LiveSession):
@@ -141,7 +154,6 @@ class EnvironmentSession(LiveSession):
     ) -> None:
         self._engine, self._process, self._line, self._opened = engine, process, line, opened
         self._copied, self._closed = copied, False
-        self._text = ""
 
     def about(self) -> LiveAbout:
         """Return the versions of what decides the answers, and the menu."""
@@ -165,10 +177,7 @@ class EnvironmentSession(LiveSession):
         return self._shown(request, config.limits.start_seconds)
 
     def act(self, action: Any) -> str:
-        """Do an action. Once the environment has ended its episode, nothing happens any more."""
-        if self.verdict is not None and self.verdict.over:
-            self.verdict = Verdict(0.0, self.verdict.terminated, self.verdict.truncated, self.verdict.success)
-            return self._text
+        """Do an action."""
         text = action if isinstance(action, str) else json.dumps(action, ensure_ascii=False)
         return self._shown({"do": "act", "action": text}, self._engine.config.limits.step_seconds)
 
@@ -190,7 +199,6 @@ class EnvironmentSession(LiveSession):
             self.offers = tuple(str(offer) for offer in offers[: self._engine.config.admissible])
         else:
             self.offers = None
-        self._text = text
         return text
 
     def copy(self) -> LiveSession | None:
@@ -207,7 +215,7 @@ class EnvironmentSession(LiveSession):
             if copied:
                 line.answer(seconds, "copy")
                 twin = EnvironmentSession(self._engine, self._process, line, self._opened, copied=True)
-                twin.verdict, twin.offers, twin._text = self.verdict, self.offers, self._text
+                twin.verdict, twin.offers = self.verdict, self.offers
                 return twin
         except BaseException as error:
             line.close()
@@ -251,7 +259,7 @@ def _located(environment: str, folder: Path) -> str:
     """Return the name of an environment, whose pattern of files counts from a folder."""
     scheme, _, rest = environment.partition(":")
     if scheme == "textworld" and rest.endswith(".z8"):
-        return f"{scheme}:{folder.absolute() / Path(rest).expanduser()}"
+        return f"{scheme}:{folder.absolute() / os.path.expanduser(rest)}"
     return environment
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import array
 import ctypes
 import glob
+import hashlib
 import importlib
 import importlib.metadata
 import inspect
@@ -61,6 +62,9 @@ class PlayedEnvironment:
             self.actions = [str(number) for number in range(start, start + int(space.n))]
         self._start = int(getattr(space, "start", 0))
         self.options = None if "options" in _parameters(self.env.reset) else ()
+        count = getattr(space, "n", None)
+        if actions and count is not None and len(actions) != count:
+            raise ValueError(f"actions: {len(actions)} names; the environment has {count} actions")
 
     def begin(self, seed: int, index: int, split: str, state: Mapping[str, Any]) -> dict[str, Any]:
         """Begin an episode.
@@ -339,6 +343,22 @@ def open_game(environment: str, settings: Mapping[str, Any], actions: Sequence[s
     return game
 
 
+def code_of(environment: str, path: Sequence[str]) -> dict[str, str]:
+    """Return the digest of a user's own code, as far as it is loaded: the modules below some folders, and the one that
+    is named as `python:MODULE:FACTORY`.
+    """
+    folders = tuple(os.path.join(os.path.realpath(place), "") for place in path)
+    named = environment.split(":")[1] if environment.startswith("python:") else ""
+    digest, found = hashlib.sha256(), False
+    for name, module in sorted(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and os.path.isfile(file) and (name == named or os.path.realpath(file).startswith(folders)):
+            with open(file, "rb") as code:
+                digest.update(f"{name} ".encode() + hashlib.sha256(code.read()).digest())
+            found = True
+    return {"code": digest.hexdigest()[:16]} if found else {}
+
+
 class Line:
     """JSON lines over a socket, which may carry the socket of a copy."""
 
@@ -417,8 +437,8 @@ class Worker:
         self._forks = request["forks"] and alone()
         self._folders = request["folders"]
         self._files = self._found()
-        told = {"parts": dict(self._game.parts), "forks": self._forks, "options": self._game.options}
-        self._line.write(ok=told)
+        parts = {**self._game.parts, **code_of(request["environment"], request["path"])}
+        self._line.write(ok={"parts": parts, "forks": self._forks, "options": self._game.options})
 
     def _play(self, request: Mapping[str, Any]) -> None:
         """Play an episode in a fork, and go on when it ends."""

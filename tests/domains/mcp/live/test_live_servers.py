@@ -211,12 +211,43 @@ def test_a_member_that_hangs_holds_nobody_up() -> None:
     ids=["right tool", "broken tool", "idle command", "failing command"],
 )
 def test_a_reset_is_checked_before_a_session_is_used_again(words: tuple[str, ...], reset: dict[str, Any]) -> None:
-    env = make(MCP, live=served(*words, reset={**reset, "verify": {"tool": "notes-list_notes"}}, sessions=2))
+    reset = {**reset, "verify": {"tool": "notes-list_notes"}}
+    env = make(MCP, live=served(*words, reset=reset, sessions=2, network="command" in reset))
     for seed in range(3):
         env.reset(seed=seed)
         assert env.step(call("list_notes"))[0] == "no notes"
         env.step(call("add_note", text="milk"))
     env.close()
+
+
+VERIFY = {"tool": "notes-list_notes"}
+
+
+@pytest.mark.parametrize(
+    ("reset", "error"),
+    [
+        (
+            {"command": ["true"], "verify": VERIFY},
+            r"reset\.command: got 'true', expected network: true or trusted: true",
+        ),
+        ({"tool": "notes-clear_notes"}, r"reset\.verify: got None, expected a call"),
+        ({"tool": "notes-clear_note", "verify": VERIFY}, r"reset\.tool: .*; did you mean notes-clear_notes\?"),
+        ({"tool": "notes-clear_notes", "verify": {"tool": "list_notes"}}, r"reset\.verify\.tool: got 'list_notes'"),
+        ({"tool": "notes-clear_notes", "verify": {"tool": "notes-fail"}}, r"reset\.verify: .* a call that succeeds"),
+    ],
+    ids=["command that reaches nothing", "no verify", "no such tool", "no such tool of verify", "verify fails"],
+)
+def test_a_reset_that_would_reset_nothing_is_refused(reset: dict[str, Any], error: str) -> None:
+    with pytest.raises(SpecError, match=error):
+        make(MCP, live=served(reset=reset))
+
+
+def test_a_reset_that_fails_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    env = make(MCP, live=served(reset={"tool": "notes-fail", "verify": VERIFY}))
+    for seed in range(2):
+        env.reset(seed=seed)
+    env.close()
+    assert "the servers cannot be reset: notes-fail answers 'there is no such thing'" in caplog.text
 
 
 def test_nothing_is_left_after_close_nor_after_a_kill() -> None:

@@ -16,8 +16,12 @@ from typer.testing import CliRunner
 from worlds import dream, make, predicted
 
 from agentworld_gym.cli.app import app
+from agentworld_gym.core.engines import EngineError, InexactFork, SystemLost
+from agentworld_gym.domains.mcp.engine.sdk_server import ServerCard, serve_http
+from agentworld_gym.domains.mcp.live import open_live
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure, record
+from agentworld_gym.kit.live import LiveSource
 from agentworld_gym.llm.rows.row_reading import read_rows
 
 MCP = "AgentWorld/MCP-v0"
@@ -145,15 +149,57 @@ def test_the_check_learns_what_varies_and_writes_it_down(tmp_path: Path) -> None
     assert "Fit for training" in again.output
 
 
+class Notes:
+    """Notes that all clients of a server share; `forgets` says whether they can be cleared."""
+
+    def __init__(self) -> None:
+        self.notes, self.forgets, self.refused, self.observation = list[str](), True, False, ""
+        schema = {"type": "object", "properties": {}}
+        tools = [{"name": name, "description": name, "parameters": schema} for name in ("add", "list", "clear")]
+        self.card = ServerCard("notes", "Notes", "Keeps notes.", tools)
+
+    def act(self, action: Any) -> str:
+        """Add a note, or clear all of them."""
+        if action["name"] == "add":
+            self.notes.append("a note")
+        elif action["name"] == "clear" and self.forgets:
+            self.notes.clear()
+        return f"{len(self.notes)} notes"
+
+
+def test_a_server_that_episodes_share_is_reset_and_verified_when_one_begins() -> None:
+    notes, port = Notes(), free_port()
+    threading.Thread(target=serve_http, args=(notes, "127.0.0.1", port), daemon=True).start()
+    _wait_for(port)
+    notes.notes.append("left over")
+    reset = {"tool": "here-clear", "verify": {"tool": "here-list"}}
+    live = {"url": f"http://127.0.0.1:{port}/mcp", "name": "here", "reset": reset}
+    engine = open_live(LiveSource.of(live))
+    try:
+        machine = engine.start({}, 0)
+        assert machine.act({"name": "here-add", "arguments": {}}) == "1 notes"
+        with pytest.raises(InexactFork, match="all episodes share this system"):
+            machine.fork()
+        following = engine.start({}, 1)
+        assert following.act({"name": "here-list", "arguments": {}}) == "0 notes"
+        with pytest.raises(SystemLost, match="another episode has reset the servers"):
+            machine.act({"name": "here-list", "arguments": {}})
+        machine.close()
+        notes.forgets, notes.notes = False, ["stays"]
+        with pytest.raises(
+            EngineError, match="did not bring the servers back: verify shows '1 notes', and at first '0"
+        ):
+            engine.start({}, 2)
+    finally:
+        engine.close()
+
+
 def test_a_server_behind_a_url_answers_as_the_machine_that_it_serves() -> None:
     from agentworld_gym.domains.mcp.engine import ToolMachine
-    from agentworld_gym.domains.mcp.engine.sdk_server import serve_http
 
     machine = ToolMachine.start({"scenario": "shop", "size": "small", "seed": 1}, seed=0)
     twin = machine.fork()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     threading.Thread(target=serve_http, args=(machine, "127.0.0.1", port), daemon=True).start()
     _wait_for(port)
     env = make(MCP, live={"url": f"http://127.0.0.1:{port}/mcp", "name": "here", "ahead": 0})
@@ -168,7 +214,6 @@ def test_a_server_behind_a_url_answers_as_the_machine_that_it_serves() -> None:
 def test_the_client_with_headers_is_closed_with_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     import httpx2
 
-    from agentworld_gym.core.engines import EngineError
     from agentworld_gym.domains.mcp.live.connection import Connection
 
     clients: list[httpx2.AsyncClient] = []
@@ -185,6 +230,13 @@ def test_the_client_with_headers_is_closed_with_its_connection(monkeypatch: pyte
     with pytest.raises(EngineError):  # Nobody listens; the client was made all the same.
         Connection(None, f"http://127.0.0.1:{port}/mcp", {"X-Key": "sesame"}, (5.0, 5.0))
     assert clients and all(client.is_closed for client in clients)
+
+
+def free_port() -> int:
+    """A port of this machine at which nothing listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def _wait_for(port: int) -> None:

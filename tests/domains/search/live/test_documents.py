@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +14,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import gymnasium as gym
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentworld_gym.base.errors import MissingFile, SpecError
-from agentworld_gym.domains.search.live.documents import markdown_of
+from agentworld_gym.domains.search.live.documents import markdown_of, pages_in
 from agentworld_gym.envs.env import AgentWorldEnv
 
 
@@ -78,11 +81,54 @@ def test_a_task_is_an_answer_that_stands_in_the_documents(handbook: Path) -> Non
         assert env.step("finish: behind the door")[1] == 1.0
 
 
-def test_what_is_no_folder_of_documents_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingFile), opened(documents=str(tmp_path / "none")):
+@pytest.mark.parametrize(
+    "keys",
+    [{"trusted": True}, {"read": "."}, {"env": {"A": "b"}}, {"network": "localhost"}, {"limits": {"disk_mb": 1}}],
+)
+def test_keys_that_would_do_nothing_for_documents_are_refused(handbook: Path, keys: dict[str, Any]) -> None:
+    (name,) = keys
+    with (
+        pytest.raises(SpecError, match=rf"{name}.*: got .*, expected nothing: searches"),
+        opened(documents="x", **keys),
+    ):
         pass
+
+
+@pytest.mark.parametrize("pattern", ["TASKS/*.yaml", "tasks/**/*.yaml", "TASKS/key.yaml"])
+def test_tasks_are_named_by_patterns_from_the_folder_or_from_the_root(handbook: Path, pattern: str) -> None:
+    task = {"instruction": "Where is the key?", "success": [{"answer": {"equals": "behind the door"}}]}
+    (handbook.parent / "tasks").mkdir()
+    (handbook.parent / "tasks" / "key.yaml").write_text(json.dumps(task))
+    file = handbook.parent / "my.yaml"
+    named = pattern.replace("TASKS", str(handbook.parent / "tasks"))
+    file.write_text(json.dumps({"documents": "handbook", "tasks": named}))
+    env = gym.make("AgentWorld/Search-v0", live=str(file))
+    assert env.reset(seed=0)[1]["task_id"] == "key"
+    env.close()
+
+
+def test_the_paths_of_a_configuration_within_a_task_count_from_the_folder_of_the_task(handbook: Path) -> None:
+    file = handbook.parent / "key.yaml"
+    state = {"live": {"documents": "handbook"}}
+    file.write_text(json.dumps({"instruction": "Look.", "family": "free_play", "success": [], "state": state}))
+    env = gym.make("AgentWorld/Search-v0", world="live", task=str(file))
+    env.reset(seed=0)
+    assert "Trains" in env.step(call("web_search", query="trains"))[0]
+    env.close()
+
+
+def test_what_is_no_folder_of_documents_is_refused(tmp_path: Path) -> None:
+    for gone in (str(tmp_path / "none"), "~nouser/handbook"):
+        with pytest.raises(MissingFile), opened(documents=gone):
+            pass
     with pytest.raises(SpecError, match="Markdown"), opened(documents=str(tmp_path)):
         pass
+
+
+def test_a_document_whose_name_is_no_text_is_shown_too(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("Coffee at nine.")
+    (page,) = pages_in(tmp_path, "documents.example")
+    assert (page.url, page.title) == ("https://documents.example/caf%E9.txt", "caf\ufffd")
 
 
 def test_pages_in_html_are_shown_as_markdown() -> None:
@@ -90,6 +136,24 @@ def test_pages_in_html_are_shown_as_markdown() -> None:
         "<div role='navigation'><div>up</div>x</div><h2>A¶</h2><ul><li>b<li>c</ul><pre>d\n  e</pre><script>f</script>"
     )
     assert markdown_of(page) == ("", "## A¶\n\n- b\n- c\n\n```\nd\n  e\n```")
+
+
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        ("<p>a<![foo[ x ]]>b", "ab"),
+        ("<p>a<![if x]>b<![endif]>c", "abc"),
+        ("<p>a <a href='http://[x/'>link</a>", "a link"),
+        ("<p>a<![foo[ x ]]", "a"),
+    ],
+)
+def test_odd_pages_are_shown_as_a_browser_would(page: str, shown: str) -> None:
+    assert markdown_of(page, "https://h/")[1].startswith(shown)
+
+
+@given(st.text(alphabet="<>![]/ -ab='&#;?\n", max_size=60))
+def test_every_text_is_a_page(page: str) -> None:
+    markdown_of(page, "https://h/")
 
 
 class Web(BaseHTTPRequestHandler):
@@ -134,7 +198,7 @@ def port() -> Iterator[int]:
 
 
 def test_a_search_engine_finds_pages_and_only_named_hosts_are_opened(port: int) -> None:
-    with opened(searxng=f"http://localhost:{port}", network=["localhost"]) as env:
+    with opened(searxng=f"http://localhost:{port}", network="localhost") as env:
         shown = env.step(call("web_search", query="lake depth"))[0]
         assert shown.startswith(f"[1] http://localhost:{port}/lake\nTitle: lake depth\nSnippet: 112 m\nDate: N/A")
         assert shown.count("Title:") == 10
@@ -142,6 +206,14 @@ def test_a_search_engine_finds_pages_and_only_named_hosts_are_opened(port: int) 
         for url in (f"http://127.0.0.1:{port}/lake", f"http://localhost:{port}/moved", "file:///etc/passwd"):
             assert env.step(call("web_extractor", url=url))[0].startswith("Error")
         assert not env.world.deterministic
+
+
+def test_a_search_engine_acts_out_no_controls(port: int) -> None:
+    with (
+        opened(searxng=f"http://localhost:{port}") as env,
+        pytest.raises(SpecError, match=r"controls of free_play: slow-service: .* expected none"),
+    ):
+        env.reset(seed=0, options={"controls": {"slow-service": 0.5}})
 
 
 @pytest.mark.parametrize("network", [False, True])

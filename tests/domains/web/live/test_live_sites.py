@@ -138,6 +138,7 @@ def test_a_site_that_does_not_answer_is_named() -> None:
 def test_a_page_is_shown_as_playwrights_tools_show_it_and_acted_on_by_its_references(lamp: SiteEngine) -> None:
     machine = started(lamp)
     assert machine.observation.startswith("### Page\n- Page URL: http://localhost:8000/\n- Page Title: Lamp")
+    assert machine.inspect("GET /busy.html").passed
     assert "- Page Title: On" in click(machine, 'button "On"')
     machine.close()
 
@@ -278,7 +279,7 @@ def test_a_shared_site_is_reset_and_verified_when_an_episode_begins(shared: Site
     assert machine.inspect("/api/items") == (True, '["milk", "tea"]')
     assert machine.inspect("GET /whoami").output == "visitor=ada"
     assert not machine.inspect("/nothing").passed
-    with pytest.raises(InexactFork, match="share this site"):
+    with pytest.raises(InexactFork, match="share this system"):
         machine.fork()
     following = started(shared)
     assert 'heading "Items: 0"' in following.observation
@@ -307,6 +308,19 @@ def test_dialogs_are_answered_tabs_are_listed_and_downloads_go_nowhere(shared: S
 def test_a_request_of_a_task_that_fails_is_a_mistake_of_the_task(shared: SiteEngine) -> None:
     with pytest.raises(SpecError, match=r"requests\.0.*404"):
         started(shared, requests=["/nothing"])
+
+
+def test_without_a_request_that_verifies_it_a_reset_has_to_show_the_same_first_page_again(shop: Shop) -> None:
+    engine = open_live(LiveSource.of({"url": shop.url, "reset": f"{shop.url}reset", "settle_seconds": 0.05}))
+    started(engine, requests=["POST /add name=milk"]).close()
+    started(engine).close()
+    shop.forgets, shop.items[:] = False, ["stays"]
+    try:
+        with pytest.raises(EngineError, match=r"first page shows '.*Items: 1.*', and at first '.*Items: 0"):
+            started(engine)
+    finally:
+        shop.forgets = True
+        engine.close()
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
@@ -350,6 +364,11 @@ def test_a_server_of_its_own_runs_in_a_sandbox_and_forks_are_exact_with_it() -> 
         ({"url": "http://localhost:1", "reset": "restart"}, "only the site of a `command` is started again"),
         ({"url": "http://localhost:1", "reset": "nonsense"}, "a request, such as"),
         ({"folder": "pages", "reset": "/reset"}, "no reset: a folder"),
+        (
+            {"url": "http://localhost:1", "reset": {"command": ["true"]}},
+            r"reset\.command: got 'true', expected network",
+        ),
+        ({"command": ["true"], "reset": "/reset"}, r"reset\.verify: got None, expected a request"),
         ({"folder": "nowhere"}, "folder with the pages"),
         ({"url": "http://localhost:1", "colour": "red"}, "colour"),
     ],

@@ -283,6 +283,13 @@ def test_no_process_is_left(tmp_path: Path) -> None:
     assert not os.path.exists(f"/proc/{pid}")
 
 
+def test_what_a_trusted_environment_writes_to_temporary_files_is_gone_with_it() -> None:
+    with opened(trusted=True) as env:
+        place = Path(env.step("keep")[0])
+        assert place.is_dir()
+    assert not place.exists()
+
+
 def test_menus_hold_the_actions_that_can_be_done() -> None:
     live = {**CORRIDOR, "menu": ["west", "east"]}
     env = gym.make("AgentWorld/CustomMenu-v0", live=live)
@@ -372,6 +379,17 @@ def test_options_that_an_environment_does_not_take_are_refused() -> None:
     with pytest.raises(SpecError, match=r"options\.hue: got 1, expected none"):
         env.reset(seed=0)
     env.close()
+
+
+def test_the_fingerprint_of_an_environment_holds_the_digest_of_its_code(tmp_path: Path) -> None:
+    told = []
+    for text in ("LENGTH = 2", "LENGTH = 3"):
+        (tmp_path / "lengths.py").write_text(text)
+        make = "from live_environment import Corridor\nimport lengths\ndef make():\n    return Corridor(lengths.LENGTH)"
+        (tmp_path / "halls.py").write_text(make)
+        with opened(env="python:halls:make", path=[str(tmp_path), str(HELPERS)]) as env:
+            told.append(env.world.fingerprint)
+    assert told[0] != told[1] and "live code" in str(told[0])
 
 
 def test_an_environment_of_gymnasium_is_played_by_the_names_of_its_actions() -> None:
@@ -483,7 +501,13 @@ def test_free_play_is_planned_with_an_explorer(tmp_path: Path) -> None:
 def test_errors_name_the_key_and_what_was_expected() -> None:
     with pytest.raises(WorldNotConfigured, match="no_such_module"):
         gym.make("AgentWorld/Custom-v0", live={"env": "python:no_such_module:make"})
+    with pytest.raises(WorldNotConfigured, match="actions: 5 names; the environment has 4 actions"):
+        gym.make("AgentWorld/Custom-v0", live={"env": "FrozenLake-v1", "actions": [*"abcde"]})
     with pytest.raises(SpecError, match="sitings"):
         gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, "sitings": {}})
+    with pytest.raises(SpecError, match="env: got 'textworld:tw-simple', expected variables by name"):
+        gym.make("AgentWorld/Custom-v0", live={"env": "textworld:tw-simple", "environment": "FrozenLake-v1"})
+    with pytest.raises(SpecError, match="domain: got 'mcp', expected custom"):
+        gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, "domain": "mcp"})
     with pytest.raises(SpecError, match="path of a YAML spec"):
         gym.make("AgentWorld/Custom-v0")
