@@ -68,15 +68,15 @@ class FidelityPlan:
     plans: Sequence[int] = ()
     """The task seeds for the consistency ratio; without any, it is left out."""
 
-    planner: str = "mixed"
-    """The handle of the policy that draws the plans: `mixed`, the expert that errs, for tasks that have an expert."""
-
     wave: int = WAVE
     """The number of sessions that are replayed together."""
 
     quick: bool = False
     """Whether to measure only if answers to the true history are exact, from one forward pass over each session; see
     `forward_exactness`."""
+
+    planner: str = "mixed"
+    """The handle of the policy that draws the plans: `mixed`, the expert that errs, for tasks that have an expert."""
 
 
 def measure(

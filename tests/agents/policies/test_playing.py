@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 
 from agentworld_gym import EnvOptions, FunctionPolicy, agent_prompt, play
+from agentworld_gym.agents.policies.playing import one_a_task
+from agentworld_gym.core.domain.spec import load_spec
+from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.stream import EpisodeStream
 
@@ -46,6 +50,27 @@ def test_a_policy_is_asked_only_where_an_episode_waits_for_it(monkeypatch):
     runner.close()
     assert sorted(one.seed for one in played) == [0, 1, 2, 3]
     assert policy.asked == [3, 1]
+
+
+class Games:
+    """A pool of one task, of which a seed may make a game of its own."""
+
+    def __init__(self, by_seed: bool) -> None:
+        self.by_seed = by_seed
+
+    def foreseen(self) -> tuple[Task, ...]:
+        return ()
+
+    def pick(self, seed: int) -> Task:
+        return Task(id="game", domain="terminal", instruction="Win.", family="free_play", success=())
+
+    def find(self, name: str) -> Task | None:
+        return None
+
+
+@pytest.mark.parametrize(("by_seed", "kept"), [(True, [3, 4, 5]), (False, [3])])
+def test_seeds_of_one_task_count_where_each_makes_a_game_of_its_own(by_seed: bool, kept: list[int]):
+    assert one_a_task(TaskSource(load_spec("terminal"), pool=Games(by_seed)), [3, 4, 5, 3]) == kept
 
 
 # A policy in Python
