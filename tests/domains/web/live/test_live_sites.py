@@ -220,7 +220,7 @@ def test_one_browser_that_nobody_uses_is_kept_for_the_next_episodes(monkeypatch:
         browsers.leave(one)
     assert [one.closed for one in (first, second, third)] == [False, True, True]
     assert browsers.join() is first
-    first.alive = False  # type: ignore[misc]
+    first.alive = False
     browsers.leave(first)
     assert first.closed, "what has ended is not kept"
 
