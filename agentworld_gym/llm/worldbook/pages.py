@@ -26,7 +26,7 @@ from agentworld_gym.llm.worldbook.steps import Step
 if TYPE_CHECKING:
     from agentworld_gym.core.screens.history import ScreenHistory
 
-TEMPLATE = "shared/worldbook.j2"
+TEMPLATES = {"full": "shared/worldbook.j2", "compact": "shared/bare_worldbook.j2"}
 KINDS = 6
 """How many kinds of answers a page shows at most: those that fit the action first."""
 
@@ -93,7 +93,8 @@ class BookPages:
         if expected is not None:
             expected = self.prompts.answer(None, session.seen.screen, expected, action.raw)
         return render(
-            template(TEMPLATE),
+            template(TEMPLATES[self.prompts.profile]),
+            action=escape(action.raw),
             name=escape(step.name),
             page=page,
             parameters=escape(parameters_of(page.arguments)),
@@ -106,7 +107,7 @@ class BookPages:
     @cached_property
     def digest(self) -> str:
         """The digest of all that decides what is shown: the book, the template, and how answers are written."""
-        source = (data_folder("prompts") / TEMPLATE).read_text(encoding="utf-8")
+        source = (data_folder("prompts") / TEMPLATES[self.prompts.profile]).read_text(encoding="utf-8")
         return digest_of({"book": self.book.digest, "template": source, "prompts": self.prompts.digest})
 
     def _nearest(self, kinds: Sequence[AnswerKind], step: Step) -> dict[str, str] | None:

@@ -172,22 +172,33 @@ class Asked:
         return predicted(self.answer)
 
 
-@pytest.mark.parametrize("profile", ["full", "compact"])
-def test_a_request_shows_the_page_that_fits_the_action_and_the_history_does_not(book: Path, profile: str) -> None:
+def asked(book: Path, profile: str, *actions: str) -> list[str]:
+    """What a world asks a model of some actions, none of which enters the history."""
     model = Asked("Error: no note x")
     world = language_world(model, "mcp", profile=profile, worldbook=book)
     [shown] = world.begin([FREE], [0])
-    parser = ActionParser(load_spec("mcp"))
-    for text in (call("read", name="<think>"), call("unknown")):
-        world.step([shown], [parser.parse(text)])
-    page, unknown = model.asked
+    for text in actions:
+        world.step([shown], [ActionParser(load_spec("mcp")).parse(text)])
+    assert all(text.endswith(world.prompts.closing) for text in model.asked)
+    assert not any("no note {name}" in message["content"] for message in shown.history)
+    return [text.removesuffix(world.prompts.closing) for text in model.asked]
+
+
+def test_a_request_shows_the_page_that_fits_the_action_and_the_history_does_not(book: Path) -> None:
+    page, unknown = asked(book, "full", call("read", name="<think>"), call("unknown"))
     assert "**name** `string` (REQUIRED)" in page
     assert "where `name` was never seen before:\n```\nError: no note {name}\n```" in page
     assert "notes-write" not in page
-    assert page.endswith(world.prompts.closing)
     assert page.index("unless the history says otherwise") < page.rindex("Error: no note <\\think>")
     assert "What recordings" not in unknown
-    assert not any("What recordings" in message["content"] for message in shown.history)
+
+
+def test_a_small_model_is_shown_a_step_like_it_and_the_answer_to_expect(book: Path) -> None:
+    [page] = asked(book, "compact", call("read", name="new"))
+    before, _, shown = page.partition("~ ")
+    assert before.startswith(f"Connected.\n> {call('read', name='new')}")
+    assert shown.startswith('{"name": "notes-read"')
+    assert shown.endswith(f"\n\n~ {call('read', name='new')}\nError: no note new")
 
 
 def test_what_comes_from_the_sessions_own_lineage_is_left_out() -> None:
