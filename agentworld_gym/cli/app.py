@@ -34,6 +34,7 @@ from agentworld_gym.cli import (
     think,
     trace,
     train,
+    worldbook,
 )
 from agentworld_gym.cli.adopt import command as adopt
 from agentworld_gym.cli.common import Commands
@@ -88,6 +89,7 @@ for module in (
     samples,
     think,
     retrieval,
+    worldbook,
     serve,
     models,
     prompts,

@@ -120,6 +120,14 @@ RetrievalOption = Annotated[
         help="Show the world model the recorded steps most like the next one, from this index.",
     ),
 ]
+WorldbookOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--worldbook",
+        dir_okay=False,
+        help="Show the world model what this worldbook tells of its next action; `agentworld worldbook` writes one.",
+    ),
+]
 SamplingOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -15,6 +15,7 @@ from agentworld_gym.cli.common import (
     PromptsOption,
     RetrievalOption,
     SamplingOption,
+    WorldbookOption,
 )
 
 
@@ -24,6 +25,7 @@ def _shared(
     prompts: PromptsOption = None,
     form: FormOption = None,
     retrieval: RetrievalOption = None,
+    worldbook: WorldbookOption = None,
     sampling: SamplingOption = None,
     generator: GeneratorOption = None,
 ) -> None:
@@ -37,7 +39,7 @@ def with_language_options(command: Callable[..., None]) -> Callable[..., None]:
     ... def show(world: str, **language: Any) -> None:
     ...     print(world, language["form"], len(language))
     >>> show("tiny", form="change")
-    tiny change 7
+    tiny change 8
     >>> list(inspect.signature(show).parameters)[:3]
     ['world', 'dialect', 'profile']
     """

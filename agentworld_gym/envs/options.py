@@ -47,6 +47,7 @@ _DIGEST = re.compile(r"[0-9a-f]{16}")
 _ONLY_IN_LANGUAGE_WORLDS = {
     "form": "has a form",
     "retrieval": "is shown recorded steps",
+    "worldbook": "reads a worldbook",
     "guard": "is guarded",
     "checks": "is checked",
 }

@@ -30,14 +30,19 @@ from agentworld_gym.core.screens import observations_of, screen_of
 from agentworld_gym.core.screens.sight import folds, shows
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
+from agentworld_gym.llm.worldbook.book import ActionPage, Worldbook
+from agentworld_gym.llm.worldbook.pages import step_of
+from agentworld_gym.llm.worldbook.steps import read_call
+from agentworld_gym.llm.worldbook.templates import is_error
 from agentworld_gym.worlds.language_session import LanguageSession
 
-Check = Literal["elements", "format", "contradictions"]
+Check = Literal["elements", "format", "contradictions", "schemas"]
 
 REASONS: Mapping[Check, str] = {
     "elements": "The action names an element that is not on the screen. It cannot be done, and changes nothing.",
     "format": "The answer does not have the format of this world.",
     "contradictions": "The same action showed something else before, and nothing has changed since.",
+    "schemas": "The call breaks the schema of its tool, and the system refuses such calls.",
 }
 """What each check tells the model, as a whole sentence without data."""
 
@@ -58,6 +63,10 @@ class CheckOptions(Strict):
     contradictions: bool = True
     """A question is answered as it was before, while nothing but questions came between. Where controls are in force
     this is not checked."""
+
+    schemas: bool = True
+    """A call that breaks the schema of its tool is answered with an error. The schemas are those of a worldbook, for
+    tools whose own the task does not tell; without a worldbook this is not checked."""
 
     reasks: int = Field(default=1, ge=0)
     """How many times the model is asked again, with the reason in the prompt."""
@@ -112,26 +121,30 @@ class Checks:
         options: Which are made.
         domain: The id of the domain.
         words: How the system refuses in its own words; None where nobody knows.
+        book: The worldbook of the system; None where there is none.
     """
 
     options: CheckOptions
     domain: str
     words: OwnWords | None = None
+    book: Worldbook | None = None
 
     @classmethod
-    def of(cls, options: CheckOptions, spec: DomainSpec) -> Checks:
-        """Return the checks that some options ask for, with the words of their file.
+    def of(cls, options: CheckOptions, spec: DomainSpec, book: Worldbook | None = None) -> Checks:
+        """Return the checks that some options ask for, with the words of their file and the schemas of a worldbook.
 
         Raises:
             SpecError: A line of the file is no row, or one of another domain.
         """
-        return cls(options, spec.id, None if options.words is None else OwnWords(spec, read_rows(Path(options.words))))
+        words = None if options.words is None else OwnWords(spec, read_rows(Path(options.words)))
+        return cls(options, spec.id, words, book)
 
     @property
     def digest(self) -> str:
         """A digest of what is checked, for the fingerprint of its world."""
-        asked = self.options.model_dump(exclude={"words"})
-        return digest_of([asked, None if self.words is None else self.words.digest])
+        asked = self.options.model_dump(exclude={"words", "schemas"})
+        schemas = [] if self.book is None else [self.options.schemas, self.book.digest]
+        return digest_of([asked, None if self.words is None else self.words.digest, *schemas])
 
     def broken(self, session: LanguageSession, action: Action, observed: Observation) -> Check | None:
         """Return which check an answer breaks; None where it breaks none.
@@ -145,6 +158,8 @@ class Checks:
             return "format"
         if self.options.elements and self._leads_on(session, action, observed.text):
             return "elements"
+        if self.options.schemas and not is_error(observed.text) and self._misused(session, action) is not None:
+            return "schemas"
         before = self._answered(session, action)
         if before is not None and not self._equal(before, observed.text):
             return "contradictions"
@@ -174,6 +189,8 @@ class Checks:
             words = None if self.words is None else self.words.refusal(action.parsed)
             if words is None and refusal is not None:
                 return _instead(answer, refusal.text, refusal.state)
+        elif broken == "schemas" and (misused := self._misused(session, action)) is not None:
+            words = misused.refusal(step_of(session, action))
         if words is None:
             return Failure(FailureKind.IMPOSSIBLE, REASONS[broken], retryable=True, spent=answer.spent)
         state = None if session.states is None else session.states[1]
@@ -187,6 +204,14 @@ class Checks:
             session.answered[action.raw] = text
         else:
             session.answered.clear()
+
+    def _misused(self, session: LanguageSession, action: Action) -> ActionPage | None:
+        """Return the page of the tool whose schema in the worldbook a call breaks; None where it breaks none, or where
+        the task tells the tool's own."""
+        name, arguments = read_call(action.raw)
+        page = None if self.book is None else self.book.actions.get(name)
+        own = any(tool.get("name") == name for tool in session.task.tools)
+        return None if page is None or own or page.admits(arguments) else page
 
     def _answered(self, session: LanguageSession, action: Action) -> str | None:
         checked = self.options.contradictions and not session.task.controls

@@ -43,6 +43,23 @@ Retrieval = Callable[[LanguageSession, Action], str]
 """A function that returns text for the request of one prediction, such as similar recorded steps; empty for none."""
 
 
+class _Together:
+    """Shows what several functions return, one after another."""
+
+    def __init__(self, parts: Sequence[Retrieval]) -> None:
+        self._parts = parts
+        self.digest = digest_of([getattr(part, "digest", None) for part in parts])
+
+    def __call__(self, session: LanguageSession, action: Action) -> str:
+        return "".join(part(session, action) for part in self._parts)
+
+
+def shown_together(*parts: Retrieval | None) -> Retrieval | None:
+    """Return a function that shows what those of some parts show that there are; None where there are none."""
+    there = [part for part in parts if part is not None]
+    return _Together(there) if len(there) > 1 else next(iter(there), None)
+
+
 @dataclass
 class LanguageWorld:
     """Renders each action into the history, asks the generator, and reads the observation from its completion.

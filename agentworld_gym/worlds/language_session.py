@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from agentworld_gym.core.contracts import Action, Conversation, Message
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens.history import ScreenHistory
+from agentworld_gym.llm.retrieval.steps import origin_of_task
 from agentworld_gym.worlds.twin import Twin
 
 
@@ -47,6 +48,9 @@ class LanguageSession:
     states: tuple[str, str] | None = None
     """The structured states, as JSON, before the last turn and at this moment; None where none are predicted."""
 
+    replays: tuple[str, ...] = ()
+    """The origins of the recorded session that is replayed here; empty where an agent acts."""
+
     conversation: Conversation = field(default_factory=Conversation, compare=False)
     """What the requests of the session and of its forks have in common."""
 
@@ -64,6 +68,11 @@ class LanguageSession:
     def screen_before(self) -> str:
         """What the model was told to start from one turn earlier."""
         return self.seen.screen_before if self.states is None else self.states[0]
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """Where the episode comes from: recorded steps that share an origin are never shown beside a turn."""
+        return (*origin_of_task(self.task), *self.replays)
 
     @property
     def turn(self) -> int:

@@ -25,11 +25,12 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from agentworld_gym.llm.training_coverage import Unseen
+from agentworld_gym.llm.worldbook.pages import BookPages, open_pages
 from agentworld_gym.worlds.checks import CheckOptions, Checks
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import open_grounded
 from agentworld_gym.worlds.guard import Guard, GuardOptions
-from agentworld_gym.worlds.language import LanguageWorld, Retrieval
+from agentworld_gym.worlds.language import LanguageWorld, Retrieval, shown_together
 
 log = logging.getLogger(__name__)
 
@@ -96,6 +97,10 @@ class LanguageOptions(Options):
     ] = None
     """An index that `agentworld index` wrote: each request shows the recorded steps most like the next one. It is a
     path, or a mapping with `path`, `k` (3) and `max_chars` (3000). None shows none."""
+
+    worldbook: Annotated[FilePath | None, ExpectedValue("the path of a worldbook")] = None
+    """A worldbook that `agentworld worldbook` wrote: each request shows what it tells of the action, and `checks` take
+    its schemas for tools that have none of their own. None shows none."""
 
     guard: Annotated[Mapping[Any, Any] | None, ExpectedValue("values by name, as in {'least': 0.9}")] = None
     """What to do with answers that the model itself holds to be unlikely: `least` and `remedy` of
@@ -216,16 +221,17 @@ class WorldOptions(LanguageOptions):
             WorldNotConfigured: The guard asks for a grounded world, and the domain has none.
         """
         prompts = self.templates(profile, form)
+        book = None if self.worldbook is None else open_pages(self.worldbook, prompts)
         world = LanguageWorld(
             self.spec,
             prompts,
             generator,
             self.chosen_sampling(**sampling),
-            self._open_retrieval(prompts),
+            shown_together(self._open_retrieval(prompts), book),
             self._guard(),
             self._grounded_outcomes(prompts),
             unseen,
-            self._checks(),
+            self._checks(book),
             pays,
         )
         if self.prompts is None and self.system_prompt is None and "model" in world.fingerprint.parts:
@@ -246,10 +252,11 @@ class WorldOptions(LanguageOptions):
         grounds = options.remedy == "ground"
         return Guard(options, open_grounded(self.spec, scenario=self.scenario) if grounds else None)
 
-    def _checks(self) -> Checks | None:
+    def _checks(self, book: BookPages | None) -> Checks | None:
         if self.checks is None:
             return None
-        return Checks.of(validated(CheckOptions, self.checks, "options.language.checks"), self.spec)
+        options = validated(CheckOptions, self.checks, "options.language.checks")
+        return Checks.of(options, self.spec, None if book is None else book.book)
 
     def _open_retrieval(self, prompts: Prompts) -> Retrieval | None:
         if self.retrieval is None:

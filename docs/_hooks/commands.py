@@ -38,6 +38,7 @@ MORE = {
     "agentworld samples": "[training data](world_models/data.md#training-data), "
     "[filters](world_models/data.md#filters), [the change form](extend/answer_forms.md#the-change-form)",
     "agentworld index": "[retrieval](worlds/generators.md#retrieval)",
+    "agentworld worldbook": "[worldbooks](worlds/generators.md#a-worldbook)",
     "agentworld serve": "[the small world models](world_models/world_model.md), [generators](worlds/generators.md)",
     "agentworld train": "[the recipe](world_models/recipe.md)",
     "agentworld train queue": "[a queue of runs](world_models/recipe.md#a-queue-of-runs)",

@@ -1,11 +1,38 @@
-"""What things are called in a dialect: tools by `<server>-<tool>` or by their own name, apps by title or component."""
+"""What things are called: actions by one word; in a dialect tools by `<server>-<tool>` or their own name, apps by title
+or component."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentworld_gym.core.domain.action_spec import ActionSpec
+
+_VERB = re.compile(r"[\w.\-]+")
+
+
+def verb(action: str) -> str:
+    """Return what an action does in one word: its tool, its type, or its first word.
+
+    >>> verb('{"name": "read_file", "arguments": "{}"}'), verb('{"action_type": "click", "index": 3}')
+    ('read_file', 'click')
+    >>> verb("ls -la"), verb("browser.click(ref='e1')"), verb('[{"keystrokes": "cat a.txt\\\\n"}]'), verb("")
+    ('ls', 'browser.click', 'cat', 'none')
+    """
+    text = action
+    if action.lstrip().startswith(("{", "[")):
+        try:
+            value: Any = json.loads(action)
+        except ValueError:
+            value = None
+        if isinstance(value, list):
+            value = value[0] if value else None
+        if isinstance(value, dict):
+            text = str(value.get("name") or value.get("action_type") or value.get("keystrokes") or "")
+    word = _VERB.search(text)
+    return word[0] if word else "none"
 
 
 def called(name: str, spec: ActionSpec) -> str:

@@ -9,11 +9,12 @@ from itertools import compress, groupby, islice
 
 from agentworld_gym.base.statistics.bootstrap import Share, interval
 from agentworld_gym.base.statistics.proportions import proportion
+from agentworld_gym.core.actions.naming import verb
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.evaluation.fidelity.calibration import LEAST, Measure, calibration, trusted
 from agentworld_gym.evaluation.fidelity.cases import ReplayCase
 from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
-from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep, verb
+from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.fidelity import (
     Attempts,

@@ -78,7 +78,7 @@ def folder_of(world: World[Any]) -> Path:
     wrong = {
         "--profile compact": bool(world.prompts.closing),
         "--sampling thinking=false": world.sampling.thinking,
-        "no --retrieval": world.retrieval is not None,
+        "no --retrieval and no --worldbook": world.retrieval is not None,
     }
     if missing := [option for option, is_wrong in wrong.items() if is_wrong]:
         raise SpecError("options", "quick", True, f"{', '.join(missing)} with it")

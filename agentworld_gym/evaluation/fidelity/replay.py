@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -21,10 +19,10 @@ from agentworld_gym.evaluation.fidelity.calibration import probability
 from agentworld_gym.evaluation.fidelity.cases import LOOK, ReplayCase, probes_of, verdict_of
 from agentworld_gym.kit.matching import MatchResult
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
+from agentworld_gym.llm.retrieval.steps import origin_of_row
 from agentworld_gym.llm.rows.replayed_states import ShownStates, shown_states
 from agentworld_gym.worlds.language import LanguageWorld
-
-_VERB = re.compile(r"[\w.\-]+")
+from agentworld_gym.worlds.language_session import LanguageSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,28 +98,6 @@ class Replay:
             self.exact += bool(step.exact if step.match is None else step.match.exact)
 
 
-def verb(action: str) -> str:
-    """Return what an action does in one word: its tool, its type, or its first word.
-
-    >>> verb('{"name": "read_file", "arguments": "{}"}'), verb('{"action_type": "click", "index": 3}')
-    ('read_file', 'click')
-    >>> verb("ls -la"), verb("browser.click(ref='e1')"), verb('[{"keystrokes": "cat a.txt\\\\n"}]'), verb("")
-    ('ls', 'browser.click', 'cat', 'none')
-    """
-    text = action
-    if action.lstrip().startswith(("{", "[")):
-        try:
-            value: Any = json.loads(action)
-        except ValueError:
-            value = None
-        if isinstance(value, list):
-            value = value[0] if value else None
-        if isinstance(value, dict):
-            text = str(value.get("name") or value.get("action_type") or value.get("keystrokes") or "")
-    word = _VERB.search(text)
-    return word[0] if word else "none"
-
-
 def replay(
     runner: EpisodeRunner,
     cases: Sequence[ReplayCase],
@@ -194,6 +170,8 @@ class _CaseReplay:
         if isinstance(session, Failure):
             self._lose(session, 0)
         else:
+            if isinstance(session, LanguageSession):
+                session.replays = origin_of_row(case.row)
             try:
                 shown.append(session.observation)
                 for turn in range(len(case.actions) + 1):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from agentworld_gym.base.documents.strict import Strict
-from agentworld_gym.evaluation.fidelity.replay import verb
+from agentworld_gym.core.actions.naming import verb
 
 NAMED = 12
 """How many actions, tools and pages are told by name."""

@@ -46,9 +46,7 @@ def tool_definitions(tools: Sequence[Mapping[str, Any]]) -> str:
 
 def _definition(number: int, tool: Mapping[str, Any]) -> str:
     schema = tool.get("parameters")
-    lines = list(_parameters(schema, 0)) if isinstance(schema, Mapping) else []
-    if isinstance(schema, Mapping) and (choice := _choice(schema)):
-        lines.append(choice)
+    parameters = parameters_of(schema) if isinstance(schema, Mapping) else ""
     description = str(tool.get("description") or "(none)").strip()
     return "\n".join(
         [
@@ -57,9 +55,19 @@ def _definition(number: int, tool: Mapping[str, Any]) -> str:
             description,
             "",
             "#### **Parameters**:",
-            *(lines or ["(none)"]),
+            parameters or "(none)",
         ]
     )
+
+
+def parameters_of(schema: Mapping[str, Any]) -> str:
+    """Write the parameters that a JSON Schema describes, one a line; empty where it describes none.
+
+    >>> parameters_of({"properties": {"path": {"type": "string"}}, "required": ["path"]})
+    '- **path** `string` (REQUIRED)'
+    """
+    choice = _choice(schema)
+    return "\n".join([*_parameters(schema, 0), *([choice] if choice else [])])
 
 
 def _parameters(schema: Mapping[str, Any], depth: int) -> Iterator[str]:

@@ -23,7 +23,7 @@ from agentworld_gym.llm.prompting.changes import diff
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.templates import render, ticks
 from agentworld_gym.llm.retrieval.index import StepIndex
-from agentworld_gym.llm.retrieval.steps import DISTURBED, RecordedStep, origin_of_row, origin_of_task, steps_of
+from agentworld_gym.llm.retrieval.steps import DISTURBED, RecordedStep, origin_of_row, steps_of
 
 if TYPE_CHECKING:
     from agentworld_gym.core.domain.task import Task
@@ -41,6 +41,9 @@ class _Asking(Protocol):
 
     @property
     def screen(self) -> str: ...
+
+    @property
+    def origins(self) -> tuple[str, ...]: ...
 
 
 class RetrievalOptions(Strict):
@@ -98,8 +101,7 @@ class StepRetrieval:
 
     def __call__(self, session: _Asking, action: Action) -> str:
         """Write what a request shows beside its turn; empty where no step is alike."""
-        task = session.task
-        return self.text(action.raw, session.screen, _barred(origin_of_task(task), task.controls))
+        return self.text(action.raw, session.screen, _barred(session.origins, session.task.controls))
 
     def text(self, action: str, state: str, exclude: Iterable[str]) -> str:
         """Write the block for an action in a state, with every recorded text escaped; empty where no step is alike.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.domain.spec import load_spec
-from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.domain.task import FREE_PLAY, Task
 from agentworld_gym.core.screens import is_graphical, observations_of
 from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.pointing import pointed_lines
@@ -90,14 +90,15 @@ def steps_of(row: Row) -> Iterator[tuple[str, str, str]]:
 def origin_of_row(row: Row) -> tuple[str, ...]:
     """Return the origins of a session: its id, its task, its group and its content.
 
-    A step is never shown to a session that shares one of them. Levels of one family and seed are one group.
+    A step is never shown to a session that shares one of them. Levels of one family and seed are one group. Free play
+    is no task: its sessions have nothing in common.
 
     >>> row = Row(task="mcp", id="a", system_str="", prompt=["x"], response=["y"], current_prompt="x", turn_idx=1,
     ...           total_turns=1, family="refund_order", task_id="refund_order-2-39", level=2, seed=39)
     >>> origin_of_row(row)[:3]
     ('row a', 'task mcp/refund_order-2-39', 'group mcp/refund_order/39')
     """
-    task = (f"task {row.domain}/{row.task_id}",) if row.task_id else ()
+    task = (f"task {row.domain}/{row.task_id}",) if row.task_id and row.family != FREE_PLAY else ()
     return (f"row {row.id}", *task, f"group {group_of(row)}", f"content {row.digest()}")
 
 
@@ -108,5 +109,6 @@ def origin_of_task(task: Task) -> tuple[str, ...]:
     >>> origin_of_task(generate("terminal", "copy_move", 1, 39))
     ('task terminal/copy_move-1-39', 'group terminal/copy_move/39')
     """
+    own = () if task.family == FREE_PLAY else (f"task {task.domain}/{task.id}",)
     group = () if task.seed is None else (f"group {task.domain}/{task.family}/{task.seed}",)
-    return (f"task {task.domain}/{task.id}", *group)
+    return (*own, *group)

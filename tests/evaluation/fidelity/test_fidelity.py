@@ -24,6 +24,7 @@ from agentworld_gym.agents.progress import Tally
 from agentworld_gym.base.errors import GeneratorError, SpecError
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.cli.app import app
+from agentworld_gym.core.actions.naming import verb
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action, ChatRequest, Completion, Failure, FailureKind, Observation, Usage
 from agentworld_gym.core.domain.spec import Form, load_spec
@@ -39,7 +40,7 @@ from agentworld_gym.evaluation.fidelity.calibration import calibration, probabil
 from agentworld_gym.evaluation.fidelity.cases import cases_of, recorded_task
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure, record
 from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
-from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep, replay, verb
+from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep, replay
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
 from agentworld_gym.llm.bundled_models import bundled_model, tiny_model
