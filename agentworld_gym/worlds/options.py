@@ -221,7 +221,7 @@ class WorldOptions(LanguageOptions):
             WorldNotConfigured: The guard asks for a grounded world, and the domain has none.
         """
         prompts = self.templates(profile, form)
-        book = None if self.worldbook is None else open_pages(self.worldbook, prompts)
+        book = None if self.worldbook is None else open_pages(Path(self.worldbook), prompts)
         world = LanguageWorld(
             self.spec,
             prompts,
