@@ -171,7 +171,7 @@ def _schema(arrow: Any) -> Any:
     span = arrow.struct([("start", number), ("end", number), ("kind", text)])
     origin = arrow.struct([(key, number if key == "format" else text) for key in RowProvenance.model_fields])
     special = {
-        **dict.fromkeys(("prompt", "response", "actions", "observations", "attempts"), texts),
+        **dict.fromkeys(("prompt", "response", "actions", "observations", "verdicts", "attempts"), texts),
         **dict.fromkeys(("turn_idx", "total_turns", "number", "level"), number),
         **dict.fromkeys(("seed", "episode_seed", "control_seed", "probes"), number),
         "spans": arrow.list_(arrow.list_(span)),

@@ -27,7 +27,7 @@ from agentworld_gym.core.screens.history import ScreenHistory
 from agentworld_gym.core.screens.sight import shows
 from agentworld_gym.llm.rows.pools import GROUNDED
 from agentworld_gym.llm.rows.rerendering import prompts_for, rerendered, spec_of
-from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row import BY_TURN, Row
 
 Scope = Literal["all", "imported", "none"]
 """The sessions that a rule looks at; `imported` are those that no grounded world of this package played."""
@@ -180,7 +180,7 @@ def only_turns(row: Row, turns: Sequence[int]) -> Row:
     kept = [_TURN.sub(rf"\g<1>{number}", prompt, count=1) for number, prompt in enumerate(kept, 1)]
     chosen: dict[str, Any] = {
         key: tuple(getattr(row, key)[turn] for turn in turns)
-        for key in ("response", "actions", "observations", "spans", "changes", "fields_changed", "attempts")
+        for key in ("response", *BY_TURN)
         if getattr(row, key)
     }
     cut = row.model_copy(
