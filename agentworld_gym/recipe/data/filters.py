@@ -179,9 +179,7 @@ def only_turns(row: Row, turns: Sequence[int]) -> Row:
         kept[0] = head + action + kept[0].partition(_ACTION)[2]
     kept = [_TURN.sub(rf"\g<1>{number}", prompt, count=1) for number, prompt in enumerate(kept, 1)]
     chosen: dict[str, Any] = {
-        key: tuple(getattr(row, key)[turn] for turn in turns)
-        for key in ("response", *BY_TURN)
-        if getattr(row, key)
+        key: tuple(getattr(row, key)[turn] for turn in turns) for key in ("response", *BY_TURN) if getattr(row, key)
     }
     cut = row.model_copy(
         update={
