@@ -89,7 +89,7 @@ def _rows(files: Iterable[Path]) -> Iterator[tuple[Path, int, Row]]:
 
 
 @dataclass(frozen=True)
-class Taken:
+class TakenSessions:
     """How the sessions of some files were split."""
 
     sessions: dict[Split, int]
@@ -134,7 +134,7 @@ class _Found:
 
 def take(
     paths: Sequence[Path], spec: DomainSpec, folder: Path, tasks: Path, most: int, held_out: int, chosen: bool
-) -> Taken:
+) -> TakenSessions:
     """Split the sessions of some files, and write those of each split and their tasks.
 
     Splits that the sessions state are kept. Else a tenth is drawn to measure on, and another to watch the training by:
@@ -183,7 +183,7 @@ def take(
     own = ActionParser(spec).tool_names()
     foreign = (call for call in called.values() if call.name not in own)
     tools = inferred_tools(foreign) if calls_tools(spec.action.syntax) else ()
-    return Taken(by=by, left=dict(left), **_write(files, splits, spec, tools, folder, tasks))
+    return TakenSessions(by=by, left=dict(left), **_write(files, splits, spec, tools, folder, tasks))
 
 
 def _unfit(row: Row) -> str | None:

@@ -98,7 +98,7 @@ class When(Strict):
         return " and ".join(tests)
 
 
-class Example(Strict):
+class BookExample(Strict):
     """A recorded step."""
 
     session: str
@@ -132,11 +132,11 @@ class AnswerKind(Strict):
     holds: Share | None = None
     """Of the steps of which the condition holds, the share that was answered so."""
 
-    examples: tuple[Example, ...] = Field(min_length=1)
+    examples: tuple[BookExample, ...] = Field(min_length=1)
     """Steps of different sessions that were answered so."""
 
 
-class Rule(Strict):
+class BookRule(Strict):
     """A rule that a model wrote, and that recorded sessions which it did not see bear out."""
 
     when: When
@@ -167,7 +167,7 @@ class ActionPage(Strict):
     answers: tuple[AnswerKind, ...] = Field(min_length=1)
     """The kinds of answers, the most common first."""
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[BookRule, ...] = ()
     """Rules, of which the first that fits counts more than `answers`."""
 
     @field_validator("arguments")

@@ -13,7 +13,7 @@ from agentworld_gym.core.domain.task import Split
 from agentworld_gym.llm.retrieval.steps import origin_of_row
 from agentworld_gym.llm.rows.pools import is_imported, split_of_row
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.llm.worldbook.book import ActionPage, AnswerKind, Example, When, Worldbook
+from agentworld_gym.llm.worldbook.book import ActionPage, AnswerKind, BookExample, When, Worldbook
 from agentworld_gym.llm.worldbook.schemas import json_type, schema_of, sketch
 from agentworld_gym.llm.worldbook.steps import MISSING, Step, places, values_at
 from agentworld_gym.llm.worldbook.templates import WILD, answer_kind, common, is_error, rendered, templated
@@ -151,10 +151,10 @@ def _kind(of: Sequence[MinedStep], template: str | None, trigger: tuple[When | N
         template = common([templated(one.answer, one.step) for one in of])
         if WILD in template and (values := _json_of(one.answer for one in of)):
             template = f"{WILD} {sketch(schema_of(values))}"
-    examples: dict[str, Example] = {}
+    examples: dict[str, BookExample] = {}
     for one in sorted(of, key=lambda one: len(one.answer) > SHOWN):
         if len(examples) < EXAMPLES and one.session not in examples:
-            examples[one.session] = Example(
+            examples[one.session] = BookExample(
                 session=one.session,
                 before=_cut(one.step.before, BEFORE),
                 action=_cut(one.step.action, SHOWN),

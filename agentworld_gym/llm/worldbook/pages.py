@@ -20,7 +20,7 @@ from agentworld_gym.core.contracts import Action
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.templates import render, ticks
 from agentworld_gym.llm.prompting.tool_definitions import parameters_of
-from agentworld_gym.llm.worldbook.book import AnswerKind, Example, Worldbook, read_worldbook
+from agentworld_gym.llm.worldbook.book import AnswerKind, BookExample, Worldbook, read_worldbook
 from agentworld_gym.llm.worldbook.steps import Step
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class BookPages:
             return None
         words = _words(f"{step.action}\n{step.before}")
 
-        def likeness(example: Example) -> float:
+        def likeness(example: BookExample) -> float:
             theirs = _words(f"{example.action}\n{example.before}")
             return len(words & theirs) / max(1, len(words | theirs))
 

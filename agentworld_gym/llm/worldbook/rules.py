@@ -17,10 +17,13 @@ from agentworld_gym.llm.prompting.templates import render, ticks
 from agentworld_gym.llm.prompting.tool_definitions import parameters_of
 from agentworld_gym.llm.rows.pools import draw, group_of
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.llm.worldbook.book import ActionPage, Rule, When, Worldbook
+from agentworld_gym.llm.worldbook.book import ActionPage, BookRule, When, Worldbook
 from agentworld_gym.llm.worldbook.mining import MinedStep, mine, mined_steps
 from agentworld_gym.llm.worldbook.pages import template
 from agentworld_gym.llm.worldbook.templates import rendered
+
+TEMPLATE = "shared/worldbook_rules.j2"
+"""The template of what a model is asked."""
 
 HELD_OUT = 0.25
 """The share of the groups of sessions that the model does not see, and that judge its rules."""
@@ -95,7 +98,7 @@ def with_rules(sessions: Sequence[Row], generator: Generator) -> RuledBook:
     wrong = {name: [one for one in seen[name] if page.expected(one.step) != one.answer] for name, page in pages.items()}
     names = [name for name in pages if wrong[name]][:MOST_ACTIONS]
     requests = [ChatRequest([_question(name, pages[name], wrong[name])], SAMPLING) for name in names]
-    rules: dict[str, tuple[Rule, ...]] = {}
+    rules: dict[str, tuple[BookRule, ...]] = {}
     proposed = unreadable = failed = 0
     for place, answer in generator.submit(requests):
         if isinstance(answer, Failure):
@@ -115,7 +118,7 @@ def with_rules(sessions: Sequence[Row], generator: Generator) -> RuledBook:
     return RuledBook(book, len(names), failed, unreadable, proposed, sum(map(len, rules.values())))
 
 
-def judged(rule: ProposedRule, page: ActionPage, steps: Sequence[MinedStep]) -> Rule | None:
+def judged(rule: ProposedRule, page: ActionPage, steps: Sequence[MinedStep]) -> BookRule | None:
     """Return a rule with what held-out steps say of it; None where the page predicts as many of them without it.
 
     Args:
@@ -129,7 +132,7 @@ def judged(rule: ProposedRule, page: ActionPage, steps: Sequence[MinedStep]) -> 
     without = sum(page.expected(one.step) == one.answer for one, _ in fits)
     if right <= without:
         return None
-    return Rule(when=rule.when, answer=rule.answer, steps=len(fits), right=right, without=without)
+    return BookRule(when=rule.when, answer=rule.answer, steps=len(fits), right=right, without=without)
 
 
 def _rules(text: str) -> Iterator[ProposedRule | None]:
@@ -149,7 +152,7 @@ def _question(name: str, page: ActionPage, wrong: Sequence[MinedStep]) -> Messag
         for one in page.answers
     ]
     content = render(
-        template("shared/worldbook_rules.j2"),
+        template(TEMPLATE),
         name=escape(name),
         parameters=escape(parameters_of(page.arguments)),
         kinds=[escape(json.dumps(kind, ensure_ascii=False)) for kind in known],

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from worlds import make
 
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.cli.adopt.traces import LEAST, Taken, spec_of_traces, take
+from agentworld_gym.cli.adopt.traces import LEAST, TakenSessions, spec_of_traces, take
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
@@ -46,7 +46,9 @@ def recorded(folder: Path, sessions: Iterable[dict[str, Any]], **changes: Any) -
     return file
 
 
-def taken(folder: Path, *paths: Path, most: int = 1000, chosen: bool = False) -> tuple[Taken, dict[str, list[Row]]]:
+def taken(
+    folder: Path, *paths: Path, most: int = 1000, chosen: bool = False
+) -> tuple[TakenSessions, dict[str, list[Row]]]:
     """How the sessions of some files are split, and the rows of each split."""
     out = folder / "out"
     found = take(paths, load_spec("mcp"), out, folder / "tasks.json", most, 100, chosen)

@@ -28,6 +28,8 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.system_message import EPISODE, FEW_SHOTS
 from agentworld_gym.llm.retrieval.step_retrieval import TEMPLATES
+from agentworld_gym.llm.worldbook import pages as worldbook_pages
+from agentworld_gym.llm.worldbook import rules as worldbook_rules
 
 ENV_NAMES = dict(zip(DOMAINS, ("MCP", "Search", "Terminal", "SWE", "Web", "Desktop", "Android"), strict=True))
 DIMENSIONS = {"format", "factuality", "consistency", "realism", "quality"}
@@ -412,6 +414,7 @@ def test_no_template_is_left_unused_or_unfinished() -> None:
     used += "".join(
         f"'{name}'" for name in (*TEMPLATES.values(), FEW_SHOTS, EPISODE, "shared/turn.j2", "shared/user.j2")
     )
+    used += "".join(f"'{name}'" for name in (*worldbook_pages.TEMPLATES.values(), worldbook_rules.TEMPLATE))
     for path in (folder / "shared").glob("*.j2"):
         assert f"'shared/{path.name}'" in used
 

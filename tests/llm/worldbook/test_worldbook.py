@@ -198,7 +198,7 @@ def test_a_small_model_is_shown_a_step_like_it_and_the_answer_to_expect(book: Pa
     before, _, shown = page.partition("~ ")
     assert before.startswith(f"Connected.\n> {call('read', name='new')}")
     assert shown.startswith('{"name": "notes-read"')
-    assert shown.endswith(f"\n\n~ {call('read', name='new')}\nError: no note new")
+    assert shown.endswith(f"\n~ {call('read', name='new')}\nError: no note new")
 
 
 def test_what_comes_from_the_sessions_own_lineage_is_left_out() -> None:

@@ -66,6 +66,27 @@ def test_documents_are_searched_opened_and_noted(handbook: Path) -> None:
         assert env.world.deterministic
 
 
+def test_the_text_of_a_pdf_is_read(tmp_path: Path) -> None:
+    pytest.importorskip("pypdf")
+    drawn = b"BT /F1 12 Tf 20 100 Td (The boiler wants two bars.) Tj ET"
+    parts = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(drawn), drawn),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    file, places = b"%PDF-1.4\n", list[int]()
+    for number, part in enumerate(parts, 1):
+        places.append(len(file))
+        file += b"%d 0 obj%s endobj\n" % (number, part)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    ending = b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % len(file)
+    (tmp_path / "boiler.pdf").write_bytes(file + b"xref\n0 6\n0000000000 65535 f \n" + table + ending)
+    [page] = pages_in(tmp_path, "https://documents.example")
+    assert "The boiler wants two bars." in page.body
+
+
 def test_a_fork_has_its_own_notes(handbook: Path) -> None:
     with opened(documents=str(handbook)) as env:
         twin = env.fork()
