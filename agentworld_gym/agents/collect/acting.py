@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -58,10 +59,11 @@ class Explored:
     Args:
         rng: The source of all random draws.
         turns: How many actions it takes.
+        menu: Actions that are tried even where they are not offered.
     """
 
-    def __init__(self, rng: random.Random, turns: int) -> None:
-        self._explorer, self._left = OfferedExplorer(rng), turns
+    def __init__(self, rng: random.Random, turns: int, menu: Sequence[str]) -> None:
+        self._explorer, self._left = OfferedExplorer(rng, menu), turns
 
     def act(self, episode: Episode) -> Work[str | None]:
         """Choose the next action; None where there is none, or enough were taken."""

@@ -358,7 +358,7 @@ class _OwnTasksRecorder(_DomainRecorder):
 
     def _scripted(self, task: Task, policy: PolicyName, rng: random.Random) -> _Assignment:
         if not task.expert and find_domain(self.spec.id) is None:
-            return _Assignment(task, EXPLORE, Explored(rng, rng.randint(*SESSION)))
+            return _Assignment(task, EXPLORE, Explored(rng, rng.randint(*SESSION), task.menu))
         return super()._scripted(task, policy, rng)
 
 

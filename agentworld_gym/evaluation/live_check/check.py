@@ -198,7 +198,7 @@ class _Check:
 
     def _explore_offers(self, play: Play, session: Any, rng: random.Random) -> None:
         """Take some of the actions of which the world tells that they can be done."""
-        explorer = OfferedExplorer(rng)
+        explorer = OfferedExplorer(rng, play.task.menu)
         for _ in range(rng.randint(*SESSION)):
             if not session.offers:
                 return

@@ -18,7 +18,13 @@ from agentworld_gym.agents.collect.config import CollectConfig, PolicyName
 from agentworld_gym.agents.collect.policies import policy_shares
 from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.agents.collect.recording_file import collect
-from agentworld_gym.agents.policies.exploring import explore, explore_beside, explorer, explorer_names
+from agentworld_gym.agents.policies.exploring import (
+    OfferedExplorer,
+    explore,
+    explore_beside,
+    explorer,
+    explorer_names,
+)
 from agentworld_gym.agents.policies.following import follow
 from agentworld_gym.agents.policies.scripted import mixed_policy
 from agentworld_gym.base.errors import SpecError
@@ -260,3 +266,17 @@ def test_what_has_to_be_computed_is_written_into_files_and_read() -> None:
 def test_only_the_terminal_has_a_policy_that_computes() -> None:
     assert policy_shares("terminal", {"compute": 1.0}) == {"compute": 1.0}
     assert policy_shares("mcp", {"compute": 1.0, "menu": 1.0}) == {"menu": 1.0}
+
+
+def test_what_is_not_offered_is_tried_too_but_never_what_nothing_has_named() -> None:
+    rooms = {"a hall": ["go east"], "a cellar": ["go west", "take lamp"]}
+    explorer = OfferedExplorer(random.Random(0), menu=["take coin"])
+    chosen = [(room, explorer.choose(room, rooms[room])) for _ in range(200) for room in rooms]
+    refused = [action for room, action in chosen if action not in rooms[room]]
+    assert 0.15 < len(refused) / len(chosen) < 0.35
+    assert set(refused) == {"take coin", "go east", "go west", "take lamp"}
+
+
+def test_a_world_with_nothing_but_offers_is_explored_by_them_alone() -> None:
+    explorer = OfferedExplorer(random.Random(0))
+    assert {explorer.choose("a hall", ["go east", "wait"]) for _ in range(50)} == {"go east", "wait"}

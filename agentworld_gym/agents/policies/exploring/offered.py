@@ -9,19 +9,27 @@ from collections.abc import Sequence
 from agentworld_gym.base.fingerprint import digest_of
 
 
+REFUSED_SHARE = 0.25
+"""The share of actions that the world does not offer now: a world model has to see what its world refuses."""
+
+
 class OfferedExplorer:
     """Chooses among the actions that can be done, rarely one that was done before where the same was shown.
 
+    Now and then it tries one that cannot be done: of the menu, or of those that were offered before.
+
     Args:
         rng: The source of all its random draws.
+        menu: Actions that are known without being offered.
 
-    >>> explorer = OfferedExplorer(random.Random(0))
-    >>> sorted(explorer.choose("a hall", ["go east", "go west"]) for _ in range(2))
-    ['go east', 'go west']
+    >>> explorer = OfferedExplorer(random.Random(0), menu=["take coin"])
+    >>> sorted(explorer.choose("a hall", ["go east", "go west"]) for _ in range(3))
+    ['go east', 'go west', 'take coin']
     """
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, menu: Sequence[str] = ()) -> None:
         self._rng = rng
+        self._known = dict.fromkeys(menu)
         self._done: Counter[tuple[str, str]] = Counter()
         self._ever: Counter[str] = Counter()
 
@@ -32,6 +40,10 @@ class OfferedExplorer:
             shown: What the world shows.
             offers: The actions that can be done; at least one.
         """
+        self._known.update(dict.fromkeys(offers))
+        others = [action for action in self._known if action not in offers]
+        if others and self._rng.random() < REFUSED_SHARE:
+            offers = others
         place = digest_of(shown)
         fewest = min(self._done[place, action] for action in offers)
         fresh = [action for action in offers if self._done[place, action] == fewest]

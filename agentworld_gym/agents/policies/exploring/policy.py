@@ -36,7 +36,7 @@ class ExplorerPolicy:
         """Begin to explore an episode."""
         if episode.offers is None:
             return self._scripted.begin(episode)
-        return Offered(self._scripted.random_numbers(episode))
+        return Offered(self._scripted.random_numbers(episode), episode.task.menu)
 
     def act(self, episodes: Sequence[Episode], kept: Sequence[ActionStream | Offered]) -> list[str]:
         """Choose the next action of each episode."""
@@ -51,10 +51,11 @@ class Offered:
 
     Args:
         rng: The source of all random draws.
+        menu: Actions that are tried even where they are not offered.
     """
 
-    def __init__(self, rng: random.Random) -> None:
-        self._explorer, self._left = OfferedExplorer(rng), rng.randint(*SESSION)
+    def __init__(self, rng: random.Random, menu: Sequence[str]) -> None:
+        self._explorer, self._left = OfferedExplorer(rng, menu), rng.randint(*SESSION)
 
     def act(self, episode: Episode) -> str:
         """Return the next action; `finish` where there were enough, or there is none."""
