@@ -224,7 +224,9 @@ class TestALostNode:
         command = ["rollout", "terminal", "--world", server.url, "-n", "18", "--width", "2"]
         shown = through_a_loss(command, lambda: len(server.bodies) >= 30)
         alone = CliRunner().invoke(app, command)
-        assert alone.exit_code == 0 and shown.split() == alone.stdout.split()
+        table = alone.stdout.split()
+        assert alone.exit_code == 0 and "18" in table
+        assert shown.split()[-len(table) :] == table, "Ray itself may write of the node before"
 
     def test_leaves_a_recording_whole(self, through_a_loss, tmp_path):
         there, here = tmp_path / "there", tmp_path / "here"

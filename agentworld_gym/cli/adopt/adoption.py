@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -41,7 +41,6 @@ from agentworld_gym.evaluation.report import write_page
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.kit.live import LiveSource
 from agentworld_gym.kit.live.config import EXTENDS
-from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.training.metrics import Metrics
@@ -70,9 +69,6 @@ AGENT_SHARE = 0.3
 
 PLANS = 25
 """The most tasks of which plans are drawn for the consistency ratio."""
-
-EXPERTS = frozenset({"expert", "mixed", "blend"})
-"""The policies that play tasks which have an expert."""
 
 UNMET = 0.001
 """The share of answers of kinds not met so far at which recording ends."""
@@ -415,8 +411,8 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
         return FidelityResult.read(path)
     rows = list(read_rows(adoption.sessions("train")))
     held = list(read_rows(adoption.sessions("test")))
-    plans, planner = _plans(adoption, held)
-    plan = FidelityPlan(held, rows, len(rows), plans=plans, planner=planner)
+    plans = range(PLANS) if adoption.config is not None else ()
+    plan = FidelityPlan(held, rows, len(rows), plans=plans, planner=adoption.agent or "explore")
     asked = {"generator": {"confidence": True}}
     options = EnvOptions(spec=adoption.source, world=str(adoption.world), language=asked)
     found, interrupted = measure(options, plan, on_stage=told.begin)
@@ -432,15 +428,3 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
     result.write(path)
     write_page(path.with_suffix(".html"), [result])
     return result
-
-
-def _plans(adoption: Adoption, held: Sequence[Row]) -> tuple[Sequence[int], str]:
-    """Return the seeds of the tasks for the consistency ratio, and who draws plans; none where nothing tells success.
-
-    The expert draws them where each task has one, then the agent, and else an explorer.
-    """
-    tested = {row.task_id for row in held if row.success is not None}
-    if adoption.config is None or not tested:
-        return (), "mixed"
-    solved = tested <= {row.task_id for row in held if row.policy in EXPERTS}
-    return range(PLANS), "mixed" if solved else adoption.agent or "explore"

@@ -10,7 +10,7 @@ from typing import Any
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.checks.probes import ProbeRun, run_probes
 from agentworld_gym.core.contracts import Action, Failure, Observation
-from agentworld_gym.core.contracts.verdict import Verdict, with_verdict, without_verdict
+from agentworld_gym.core.contracts.verdict import with_verdict
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens.sight import SHOW_AGAIN, Sight, looks
 from agentworld_gym.core.tasks.source import TaskSource
@@ -67,13 +67,9 @@ class ReplayCase:
         """Return the observation before a turn, counted from 0."""
         return self.row.observations[turn - 1] if turn else self.row.first_observation
 
-    def verdict(self, turn: int) -> Verdict | None:
-        """Return what the world said of reward and end after a turn, counted from 0; None where it says nothing."""
-        return without_verdict(self.row.verdicts[turn], "reward")[1] if self.row.verdicts else None
-
     def told(self, turn: int) -> str:
         """Return what was shown after a turn, counted from 0, with what the world said of reward and end."""
-        return with_verdict(self.row.observations[turn], self.verdict(turn))
+        return with_verdict(self.row.observations[turn], self.row.verdict(turn))
 
     def compare(self, turn: int, answer: Observation) -> MatchResult:
         """Compare an answer to the action of a turn, counted from 0, with what was recorded; and what it says of reward

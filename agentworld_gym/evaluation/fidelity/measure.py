@@ -8,6 +8,7 @@ fail here (EnvSimBench, arXiv 2605.07247).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -42,6 +43,8 @@ from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.worlds.own_tasks import truth_of
 
+logger = logging.getLogger(__name__)
+
 Begin = Callable[[str, str, int], Tally]
 """A function that is called as a stage begins, with its name, what it goes through and how many of these there are. It
 returns the tally that counts them."""
@@ -75,8 +78,9 @@ class FidelityPlan:
     """Whether to measure only if answers to the true history are exact, from one forward pass over each session; see
     `forward_exactness`."""
 
-    planner: str = "mixed"
-    """The handle of the policy that draws the plans: `mixed`, the expert that errs, for tasks that have an expert."""
+    planner: str = "explore"
+    """The handle of the policy that draws the plans of tasks without an expert; `mixed`, the expert that errs, draws
+    those of others. Where nothing tells whether a task is solved, there are no plans."""
 
 
 def measure(
@@ -290,7 +294,8 @@ def _ask(
             replay(table.runner, findings.cases, taught=False, wave=plan.wave, into=beside.free, on_progress=show)
     for who, answers in _baselines(findings):
         findings.baselines[who] = answers
-    if plan.plans:
+    planner = _planner(plan, truth, rows)
+    if planner is not None:
         direct: dict[int, dict[int, Played]] = {}
 
         def planned(runner: EpisodeRunner, what: str) -> Consistency:
@@ -305,7 +310,7 @@ def _ask(
                 runner,
                 truth,
                 plan.plans,
-                policy=plan.planner,
+                policy=planner,
                 wave=plan.wave,
                 on_progress=follow,
                 direct=direct,
@@ -316,9 +321,21 @@ def _ask(
         else:
             seeds = one_a_task(truth.source, plan.plans)
             tally = begin(f"{name}: plans", "tasks", len(seeds))
-            findings.consistency = _planned_there(there, seeds, direct, tally, check)
+            findings.consistency = _planned_there(there, seeds, planner, direct, tally, check)
         if table is not None and findings.nearest is not None:
             findings.nearest.consistency = planned(table.runner, "nearest answer, plans")
+
+
+def _planner(plan: FidelityPlan, truth: EpisodeRunner, rows: Sequence[Row]) -> str | None:
+    """Return who draws the plans; None where there are none."""
+    if not plan.plans:
+        return None
+    if all(truth.source.pick(seed, {}).expert for seed in plan.plans):
+        return "mixed"
+    if any(row.success is not None for row in rows):
+        return plan.planner
+    logger.info("no plans: no task has an expert, and nothing tells whether one is solved")
+    return None
 
 
 @dataclass(frozen=True)
@@ -363,20 +380,21 @@ def _replayed_there(
 def _planned_there(
     there: _There,
     seeds: Sequence[int],
+    planner: str,
     direct: dict[int, dict[int, Played]],
     tally: Tally,
     check: Callable[[], None],
 ) -> Consistency:
     """Search plans in other processes, and enter what the search for real gave."""
     ended: dict[int, Searched] = {}
-    with closing(searched_elsewhere(there.options, there.grounded, seeds, there.elsewhere)) as searches:
+    with closing(searched_elsewhere(there.options, there.grounded, seeds, planner, there.elsewhere)) as searches:
         for place, one in searches:
             ended[place] = one
             for number, played in enumerate(one.direct):
                 direct.setdefault(number, {})[seeds[place]] = played
             tally.reached(len(ended), 0, {})
             check()
-    return consistency_of([one for _, one in sorted(ended.items())])
+    return consistency_of([one for _, one in sorted(ended.items())], planner)
 
 
 def _table(runner: EpisodeRunner, findings: Findings, recorded: Sequence[Row] | Path) -> NearestAnswers | None:

@@ -207,7 +207,7 @@ class _CaseReplay:
             self._into.usage += answer.spent
             if self._taught:
                 assert teachable is not None
-                teachable.accept(session, action, Observation(truth, state=state, verdict=case.verdict(turn)))
+                teachable.accept(session, action, Observation(truth, state=state, verdict=case.row.verdict(turn)))
             else:
                 self._lose(None, turn + 1)
                 shown = None
@@ -215,7 +215,7 @@ class _CaseReplay:
             if action.error is None:
                 self._keep(turn, answer, accepted)
                 if self._taught and teachable is not None:
-                    teachable.correct(session, truth, state, case.verdict(turn))
+                    teachable.correct(session, truth, state, case.row.verdict(turn))
             shown = truth if self._taught else answer.text
         if self._taught and teachable is not None and turn in case.looked and self._states is not None:
             teachable.accept(session, LOOK, Observation(truth, state=self._states.seen[turn]))

@@ -50,7 +50,7 @@ def replayed_elsewhere(
 
 
 def searched_elsewhere(
-    options: EnvOptions, grounded: str, seeds: Sequence[int], elsewhere: Elsewhere
+    options: EnvOptions, grounded: str, seeds: Sequence[int], planner: str, elsewhere: Elsewhere
 ) -> Generator[tuple[int, Searched], None, None]:
     """Search plans in other processes, and yield those of each task with the place of its seed; see `consistency`.
 
@@ -58,9 +58,10 @@ def searched_elsewhere(
         options: The world to judge.
         grounded: The handle of the world to be true to.
         seeds: The seeds of the tasks.
+        planner: The handle of the policy that draws the plans.
         elsewhere: What does it.
     """
-    with closing(elsewhere(partial(_Searching, options.keywords(), grounded), seeds, None)) as searches:
+    with closing(elsewhere(partial(_Searching, options.keywords(), grounded, planner), seeds, None)) as searches:
         yield from searches
 
 
@@ -114,14 +115,15 @@ class _Replaying(_Worlds):
 class _Searching(_Worlds):
     """Searches plans for tasks, some at a time."""
 
-    def __init__(self, options: dict[str, Any], grounded: str, name: str, width: int) -> None:
+    def __init__(self, options: dict[str, Any], grounded: str, planner: str, name: str, width: int) -> None:
         super().__init__(options, grounded, width)
+        self._planner = planner
 
     def work(self, items: Iterator[int]) -> Iterator[tuple[int, Searched]]:
         """Search the plans of each task."""
         place = 0
         while seeds := list(islice(items, self._width)):
-            found = searched(self._runner, self._truth, seeds, wave=self._width)
+            found = searched(self._runner, self._truth, seeds, policy=self._planner, wave=self._width)
             for seed in seeds:
                 yield place, found[seed]
                 place += 1

@@ -11,7 +11,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.text.escaping import escape, unescape
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import Action, Message
-from agentworld_gym.core.contracts.verdict import with_verdict, without_verdict
+from agentworld_gym.core.contracts.verdict import with_verdict
 from agentworld_gym.core.domain.spec import DomainSpec, Form, Profile, load_spec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines.catalog import has_view
@@ -44,8 +44,7 @@ def rerendered_messages(row: Row, prompts: Prompts, task: Task | None = None) ->
     turns = list(rendered_turns(row, prompts, task))
     answers = [prompts.answer_message(task, *turn.seen) for turn in turns]
     if row.verdicts:
-        said = (without_verdict(line, "reward")[1] for line in row.verdicts)
-        answers = [with_verdict(answer, one) for answer, one in zip(answers, said, strict=True)]
+        answers = [with_verdict(answer, row.verdict(turn)) for turn, answer in enumerate(answers)]
     return conversation(row, prompts, task, zip((turn.user for turn in turns), answers, strict=True))
 
 

@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.core.contracts import Message
+from agentworld_gym.core.contracts.verdict import Verdict, without_verdict
 from agentworld_gym.core.domain.spec import Form, Profile, load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.engines import Kind, Scalar
@@ -267,6 +268,14 @@ class Row(Strict):
             raise ValueError(f"{list(counted)}, the number of changes of each turn")
         return value
 
+    @field_validator("verdicts")
+    @classmethod
+    def _lines_of_verdicts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for line in value:
+            if without_verdict(line, "reward")[0]:
+                raise ValueError(f"lines such as `[reward 1; over; success]`, not {line[:60]!r}")
+        return value
+
     @property
     def domain(self) -> str:
         """The id of the domain in this package, such as `desktop` where the benchmark says `os`."""
@@ -277,6 +286,10 @@ class Row(Strict):
         """The closing request at the end of the last prompt."""
         last = self.prompt[-1]
         return last[len(self.current_prompt) :] if last.startswith(self.current_prompt) else ""
+
+    def verdict(self, turn: int) -> Verdict | None:
+        """Return what the world said of reward and end after a turn, counted from 0; None where it says nothing."""
+        return without_verdict(self.verdicts[turn], "reward")[1] if self.verdicts else None
 
     def messages(self) -> list[Message]:
         """Return the session as chat messages whose turns are all over, so that none has a closing request."""

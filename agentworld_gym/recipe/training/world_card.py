@@ -67,7 +67,8 @@ def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Prepa
 
 def _more(pays: Told | None, row: Row) -> Told | None:
     """Return what a model learned to write of rewards and ends, with a further session."""
-    if any("; success" in line or "; failure" in line for line in row.verdicts):
+    said = [row.verdict(turn) for turn in range(len(row.verdicts))]
+    if any(one is not None and one.success is not None for one in said):
         return "success"
     return pays or ("reward" if row.verdicts else None)
 

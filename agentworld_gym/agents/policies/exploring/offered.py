@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from agentworld_gym.base.fingerprint import digest_of
 
-
 REFUSED_SHARE = 0.25
 """The share of actions that the world does not offer now: a world model has to see what its world refuses."""
 
