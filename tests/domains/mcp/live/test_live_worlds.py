@@ -97,9 +97,11 @@ def test_sessions_of_a_live_world_are_recorded_and_the_live_world_is_true_to_its
     rows = list(read_rows(tmp_path / "rows.jsonl"))
     assert {row.policy for row in rows} == {"explore"} and {row.success for row in rows} == {None}
     assert rows[0].provenance.libraries["notes"] == "note-keeper 1.0"
-    found, _ = measure(EnvOptions(spec="mcp", world=world), FidelityPlan(record("mcp", 2, levels=(1,), world=world)))
+    plan = FidelityPlan(record("mcp", 2, levels=(1,), world=world), plans=range(3))
+    found, _ = measure(EnvOptions(spec="mcp", world=world), plan)
     assert found.free is not None and found.free.measures is not None
     assert found.free.measures.exact.share == 1.0
+    assert found.consistency is None, "nothing tells whether free play is solved"
 
 
 def test_a_task_with_an_expert_is_recorded_as_experts_and_clumsier_agents_play_it(tmp_path: Path) -> None:

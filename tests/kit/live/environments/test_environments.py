@@ -31,7 +31,7 @@ from agentworld_gym.envs.env import AgentWorldEnv
 from agentworld_gym.envs.episodes.replay import replay
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.cost import read_plan
-from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure
+from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure, record
 from agentworld_gym.evaluation.live_check import check_live
 from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
 from agentworld_gym.kit.live.environments.engine import EnvironmentSession
@@ -154,6 +154,16 @@ def test_sessions_hold_what_was_paid_and_a_world_is_right_that_says_so_too(tmp_p
 
     assert exact(lambda text: text) == 1.0
     assert exact(lambda text: text.replace("[reward 1; over; success]", "[reward 1]")) < 1.0
+
+
+def test_plans_for_a_world_that_tells_success_are_those_of_explorers(tmp_path: Path) -> None:
+    file = tmp_path / "corridor.yaml"
+    file.write_text(yaml.safe_dump({"domain": "custom", **CORRIDOR}))
+    world = f"live:{file}"
+    rows = record(ENVIRONMENT_SPEC, 2, levels=(1,), world=world)
+    found, _ = measure(EnvOptions(spec=ENVIRONMENT_SPEC, world=world), FidelityPlan(rows, plans=range(4)))
+    assert found.consistency is not None and found.consistency.tasks == 4
+    assert found.consistency.policy == "explore" and found.consistency.ratio in (None, 1.0)
 
 
 def test_a_handle_of_a_system_needs_no_spec(tmp_path: Path) -> None:
