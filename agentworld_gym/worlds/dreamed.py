@@ -11,7 +11,7 @@ from agentworld_gym.base.errors import WorldNotConfigured
 from agentworld_gym.base.fingerprint import Fingerprint
 from agentworld_gym.core.checks.success_protocols import RunsSuccessCode, SuccessFinding
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, World
-from agentworld_gym.core.contracts.verdict import Verdict
+from agentworld_gym.core.contracts.verdict import Verdict, few_enough
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import EngineError
 from agentworld_gym.core.flow import BatchedCall, Work
@@ -30,8 +30,10 @@ class SystemBehind(World[Any], BringsTasks, RunsSuccessCode[Any], Protocol):
 class OpensBySeed(Protocol):
     """A world in which the seed of an episode decides what is shown first."""
 
-    def opened(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Task | Failure]:
-        """Return tasks that state what is shown first in the episodes of some seeds."""
+    def opened(
+        self, tasks: Sequence[Task], seeds: Sequence[int]
+    ) -> list[tuple[Task, tuple[str, ...] | None] | Failure]:
+        """Return tasks that state what is shown first in the episodes of some seeds, and what can be done then."""
         ...
 
 
@@ -124,8 +126,15 @@ class DreamedWorld(LanguageWorld):
             return super().begin(tasks, seeds)
         opened = self.truth.opened(tasks, seeds)
         return [
-            one if isinstance(one, Failure) else self._begin(one, seed) for one, seed in zip(opened, seeds, strict=True)
+            one if isinstance(one, Failure) else self._offering(*one, seed)
+            for one, seed in zip(opened, seeds, strict=True)
         ]
+
+    def _offering(self, task: Task, offers: tuple[str, ...] | None, seed: int) -> LanguageSession | Failure:
+        session = self._begin(task, seed)
+        if self.pays is not None and isinstance(session, LanguageSession):
+            session.offers = few_enough(offers)
+        return session
 
     def _asking(self, session: LanguageSession, turn: Turn) -> Work[tuple[Observation | Failure, int]]:
         observed, reasks = yield from super()._asking(session, turn)
@@ -136,7 +145,7 @@ class DreamedWorld(LanguageWorld):
         if not isinstance(self.truth, Paying) or not self.truth.pays(session.task):
             return observed, reasks
         paid: Verdict | Failure = yield BatchedCall(self._paid, (session, turn.action))
-        return replace(observed, verdict=paid) if isinstance(paid, Verdict) else paid, reasks
+        return replace(observed, verdict=paid, offers=paid.offers) if isinstance(paid, Verdict) else paid, reasks
 
     def _paid(self, sessions: Sequence[LanguageSession], actions: Sequence[Action]) -> list[Verdict | Failure]:
         """Do actions in the world itself too, and return what it says of each."""

@@ -103,10 +103,12 @@ class Guard:
         if isinstance(answer, Failure):
             return _dropped(session, answer)
         twin.turns = session.turn + (not folds(session.task.domain, action.parsed, answer.text))
+        verdict = answer.verdict or dreamt.verdict
         return replace(
             dreamt,
             text=answer.text,
-            verdict=answer.verdict or dreamt.verdict,
+            verdict=verdict,
+            offers=None if verdict is None else verdict.offers,
             state=twin.session.visible_state if session.states else None,
             source=AnswerSource.GROUNDED,
         )

@@ -302,6 +302,7 @@ class LanguageWorld:
             state,
             refused=answer.refused,
             verdict=verdict,
+            offers=None if verdict is None else verdict.offers,
         )
 
     def collateral(self, sessions: Sequence[LanguageSession]) -> list[tuple[str, ...] | Failure | None]:

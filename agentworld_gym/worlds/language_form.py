@@ -135,6 +135,7 @@ class LanguageForm:
                 Message(role="assistant", content=answer),
             ]
             session.seen.append(action, observed.text)
+            session.offers = None if observed.verdict is None else observed.verdict.offers
 
     def correct(
         self, session: LanguageSession, text: str, state: str | None = None, verdict: Verdict | None = None
@@ -153,6 +154,7 @@ class LanguageForm:
         if action.error is not None:
             session.seen.turns[-1] = action, text
             return
+        session.offers = None if verdict is None else verdict.offers
         answer = self._paid(self._corrected(session, action, text, state), verdict)
         session.history[-1] = Message(role="assistant", content=answer)
         session.seen.correct(text)

@@ -48,6 +48,9 @@ class LanguageSession:
     states: tuple[str, str] | None = None
     """The structured states, as JSON, before the last turn and at this moment; None where none are predicted."""
 
+    offers: tuple[str, ...] | None = None
+    """The actions that can be done at this moment; None where the model does not tell them."""
+
     replays: tuple[str, ...] = ()
     """The origins of the recorded session that is replayed here; empty where an agent acts."""
 

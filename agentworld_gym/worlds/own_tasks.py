@@ -129,9 +129,10 @@ def with_live(handle: str) -> str:
     """
     if handle == "auto":
         handle = os.environ.get("AGENTWORLD_WORLD") or "live"
-    recording, plus, inner = handle.partition("+") if handle.startswith("record:") else ("", "", unfolded(handle))
-    if is_live(inner) or inner.startswith("recorded:"):
-        return handle
-    if inner.startswith(TASKS):  # The system is here after all.
+    recording, plus, given = handle.partition("+") if handle.startswith("record:") else ("", "", handle)
+    inner = unfolded(given)
+    if inner != given or inner.startswith(TASKS):  # Of what was adopted the model alone: the option has the tasks.
         inner = inner.partition("+")[2]
+    elif is_live(inner) or inner.startswith("recorded:"):
+        return handle
     return f"{recording}{plus}live+{inner}"

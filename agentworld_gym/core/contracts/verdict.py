@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Told = Literal["reward", "success"]
 """What a world tells of its episodes: rewards and ends, or success beside them."""
 
+MOST_OFFERS = 40
+"""How many actions a line names at most; of more it names none, as no model could learn to write them."""
+
 _LINE = re.compile(
-    r"\[reward (?P<reward>-?[0-9.]+(?:e[+-]?[0-9]+)?)(?P<end>; over|; cut off)?(?P<success>; success|; failure)?\]"
+    r"\[reward (?P<reward>-?[0-9.]+(?:e[+-]?[0-9]+)?)(?P<end>; over|; cut off)?(?P<success>; success|; failure)?"
+    r"(?:; can (?P<offers>\".*\"))?\]"
 )
 
 
@@ -34,25 +39,47 @@ class Verdict:
     success: bool | None = None
     """Whether the world's own goal is reached; None where it does not tell."""
 
+    offers: tuple[str, ...] | None = None
+    """The actions that can be done next; None where the world does not tell them."""
+
     @property
     def over(self) -> bool:
         """Whether the episode has ended."""
         return self.terminated or self.truncated
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return reward, end and success for JSON, without the actions that can be done next."""
+        return {key: getattr(self, key) for key in ("reward", "terminated", "truncated", "success")}
+
     @property
     def line(self) -> str:
-        """The line that says it in a text; four digits of the reward, and success where it is reached or at an end.
+        """The line that says it in a text; four digits of the reward, success where it is reached or at an end, and the
+        actions that can be done next if they are few.
 
         >>> Verdict(0.5).line, Verdict(1.0, terminated=True, success=True).line, Verdict(success=False).line
         ('[reward 0.5]', '[reward 1; over; success]', '[reward 0]')
+        >>> print(Verdict(offers=("go east", "take coin")).line)
+        [reward 0; can "go east", "take coin"]
         """
         end = "; over" if self.terminated else "; cut off" if self.truncated else ""
         told = self.success is not None and (self.success or self.over)
-        return f"[reward {self.reward:.4g}{end}{('; success' if self.success else '; failure') if told else ''}]"
+        won = ("; success" if self.success else "; failure") if told else ""
+        few = None if self.over else few_enough(self.offers)
+        can = f"; can {json.dumps(few, ensure_ascii=False)[1:-1]}" if few else ""
+        return f"[reward {self.reward:.4g}{end}{won}{can}]"
+
+
+def few_enough(offers: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return actions that can be done next; None where there are too many for a line.
+
+    >>> few_enough(("go east",)), few_enough(("go east",) * 41)
+    (('go east',), None)
+    """
+    return None if offers is None or len(offers) > MOST_OFFERS else offers
 
 
 def with_verdict(text: str, verdict: Verdict | None) -> str:
-    r"""Return a text with a last line that says what the world says; a step that pays and ends nothing needs none.
+    r"""Return a text with a last line that says what the world says; one that pays, ends and offers nothing needs none.
 
     >>> with_verdict("You take the coin.", Verdict(1.0, terminated=True))
     'You take the coin.\n[reward 1; over]'
@@ -73,9 +100,9 @@ def without_verdict(text: str, told: Told) -> tuple[str, Verdict]:
         told: What the world tells of its episodes. Where that is success, it is not reached until a line says so.
 
     >>> without_verdict("You take the coin.\n[reward 1; over; success]", "success")
-    ('You take the coin.', Verdict(reward=1.0, terminated=True, truncated=False, success=True))
-    >>> without_verdict("A kitchen.", "reward")
-    ('A kitchen.', Verdict(reward=0.0, terminated=False, truncated=False, success=None))
+    ('You take the coin.', Verdict(reward=1.0, terminated=True, truncated=False, success=True, offers=None))
+    >>> without_verdict('A kitchen.\n[reward 0; can "go east"]', "reward")
+    ('A kitchen.', Verdict(reward=0.0, terminated=False, truncated=False, success=None, offers=('go east',)))
     """
     rest, _, last = text.rpartition("\n")
     said = _LINE.fullmatch(last)
@@ -84,4 +111,13 @@ def without_verdict(text: str, told: Told) -> tuple[str, Verdict]:
         return text, Verdict(success=success)
     if said["success"]:
         success = said["success"] == "; success"
-    return rest, Verdict(float(said["reward"]), said["end"] == "; over", said["end"] == "; cut off", success)
+    end = said["end"]
+    return rest, Verdict(float(said["reward"]), end == "; over", end == "; cut off", success, _offers(said["offers"]))
+
+
+def _offers(written: str | None) -> tuple[str, ...] | None:
+    """Return the actions that a line names; None where it names none, or none that can be read."""
+    try:
+        return None if written is None else tuple(map(str, json.loads(f"[{written}]")))
+    except ValueError:
+        return None

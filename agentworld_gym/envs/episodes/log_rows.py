@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from agentworld_gym.core.contracts import Action, ActionKind, Failure, Observation
@@ -97,7 +96,7 @@ def _answer_fields(answer: Observation | Failure) -> dict[str, Any]:
         return {"failure": answer.as_dict(), "tokens": answer.spent.as_dict()}
     row: dict[str, Any] = {"observation": answer.text, "tokens": answer.spent.as_dict()}
     if answer.verdict is not None:
-        row["verdict"] = asdict(answer.verdict)
+        row["verdict"] = answer.verdict.as_dict()
     if answer.repairs:
         row["repairs"] = answer.repairs
     if answer.confidence is not None:

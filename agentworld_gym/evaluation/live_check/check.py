@@ -133,9 +133,10 @@ class _Check:
             [text for _, text in pairs],
             [str(tool["name"]) for tool in tools],
         )
-        parts = engine.about().parts
+        parts = {name: value for name, value in engine.about().parts.items() if name != "tools"}
+        named = [value if " " in value else f"{name} {value}" for name, value in parts.items()]
         return LiveReport(
-            system=", ".join(value for name, value in parts.items() if name != "tools") or self._runner.spec.title,
+            system=", ".join(named) or self._runner.spec.title,
             domain=self._runner.spec.id,
             episodes=len(first),
             actions=sum(len(play.actions) for play in first),

@@ -103,16 +103,21 @@ class LiveWorld(GroundedWorld):
                 session.close()
             raise
 
-    def opened(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Task | Failure]:
-        """Return tasks that state what is shown first in the episodes of some seeds, for a dream of them."""
-        opened: list[Task | Failure] = list(tasks)
+    def opened(
+        self, tasks: Sequence[Task], seeds: Sequence[int]
+    ) -> list[tuple[Task, tuple[str, ...] | None] | Failure]:
+        """Return tasks that state what is shown first in the episodes of some seeds, for a dream of them, and the
+        actions that can be done then.
+        """
+        opened: list[tuple[Task, tuple[str, ...] | None] | Failure] = [(task, None) for task in tasks]
         open_ended = [place for place, task in enumerate(tasks) if task.first_observation is None]
         begun = self.begin([tasks[place] for place in open_ended], [seeds[place] for place in open_ended])
         for place, session in zip(open_ended, begun, strict=True):
             if isinstance(session, Failure):
                 opened[place] = session
                 continue
-            opened[place] = tasks[place].model_copy(update={"first_observation": session.observation})
+            shown = tasks[place].model_copy(update={"first_observation": session.observation})
+            opened[place] = (shown, session.offers)
             session.close()
         return opened
 

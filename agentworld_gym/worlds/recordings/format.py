@@ -15,7 +15,7 @@ never observed, and lines that are missing at the end leave no mark.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +181,7 @@ def packed(observed: Observation) -> dict[str, Any]:
 
 def _said(observed: Observation) -> dict[str, Any]:
     """Return what the world itself said of the step, and of the actions that can be done next."""
-    said: dict[str, Any] = {} if observed.verdict is None else {"verdict": asdict(observed.verdict)}
+    said: dict[str, Any] = {} if observed.verdict is None else {"verdict": observed.verdict.as_dict()}
     return said if observed.offers is None else {**said, "offers": [escape(offer) for offer in observed.offers]}
 
 
@@ -210,6 +210,6 @@ def unpacked(row: dict[str, Any]) -> Observation:
         row.get("confidence"),
         row.get("state"),
         AnswerSource(row["source"]) if "source" in row else None,
-        verdict=Verdict(**row["verdict"]) if "verdict" in row else None,
+        verdict=Verdict(**row["verdict"], offers=offers_in(row)) if "verdict" in row else None,
         offers=offers_in(row),
     )

@@ -191,14 +191,13 @@ class EnvironmentSession(LiveSession):
         text, offers = told.get("text"), told.get("offers")
         if not isinstance(text, str):
             raise EngineError(f"the environment answers {text!r}, expected a text")
+        told_all = self._engine.config.admissible
+        self.offers = tuple(map(str, offers[:told_all])) if isinstance(offers, list) and told_all else None
         if request["do"] == "act":
             ended = {key: told.get(key) is True for key in ("terminated", "truncated")}
             won = told.get("success")
-            self.verdict = Verdict(number(told, "reward"), success=won if isinstance(won, bool) else None, **ended)
-        if isinstance(offers, list) and self._engine.config.admissible:
-            self.offers = tuple(str(offer) for offer in offers[: self._engine.config.admissible])
-        else:
-            self.offers = None
+            won = won if isinstance(won, bool) else None
+            self.verdict = Verdict(number(told, "reward"), success=won, offers=self.offers, **ended)
         return text
 
     def copy(self) -> LiveSession | None:

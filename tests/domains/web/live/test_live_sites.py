@@ -271,6 +271,17 @@ def test_a_page_that_ends_its_episodes_is_paid_as_it_says_and_its_instruction_is
         env.close()
 
 
+def test_a_page_whose_episode_cannot_begin_is_lost_as_one_that_did_not_load_whole(folder: Path) -> None:
+    engine = next(served(folder=str(folder), episode={**EPISODE, "begin": "() => Math.seedrandom(1)"}, ahead=0))
+    try:
+        with pytest.raises(
+            SystemLost, match="did not load, or its episode cannot begin: .*seedrandom is not a function"
+        ):
+            started(engine, open="/game.html", seed=1)
+    finally:
+        engine.close()
+
+
 def test_a_shared_site_is_reset_and_verified_when_an_episode_begins(shared: SiteEngine, shop: Shop) -> None:
     shop.items[:] = ["left over"]
     machine = started(shared, requests=["POST /add name=milk"])

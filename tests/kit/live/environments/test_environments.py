@@ -105,11 +105,20 @@ def test_a_dream_pays_and_ends_as_the_environment_does_in_which_its_actions_are_
 def test_a_model_that_learned_to_pay_pays_and_ends_a_dream_and_the_environment_does_no_step() -> None:
     def answer(request: ChatRequest) -> str:
         taken = "take lamp" in request.messages[-1]["content"]
-        return predicted("You have the lamp.\n[reward 1; over; success]" if taken else "A hall.")
+        return predicted(
+            "You have the lamp.\n[reward 1; over; success]" if taken else 'A hall.\n[reward 0; can "west", "take lamp"]'
+        )
 
     register_world("payer", lambda options: options.language(ScriptedGenerator(answer), pays="success"))
     with opened(world="payer") as env:
-        assert env.step("east")[:3] == ("A hall.", 0.0, False)
+        assert env.episode.offers == ("east", "west"), "the first screen is that of the system"
+        *told, info = env.step("east")
+        assert told[:3] == ["A hall.", 0.0, False]
+        assert info["admissible"] == ["west", "take lamp"] and env.episode.offers == ("west", "take lamp")
+        twin = env.fork()
+        twin.step("take lamp")
+        assert env.episode.offers == ("west", "take lamp") and twin.episode.offers is None
+        twin.close()
         text, reward, terminated, _, info = env.step("take lamp")
         assert (text, reward, terminated, info["success"]) == ("You have the lamp.", 1.0, True, True)
         assert info["reward_parts"]["environment"] == 1.0
