@@ -63,7 +63,7 @@ def task(number: int, split: Literal["train", "test"]) -> dict[str, Any]:
     return {
         "id": f"{split}-{number}",
         "family": "acquaintances",
-        "instruction": f"{one} and {other} are people. {one} knows {other}. Note both, and who knows whom, and no more.",
+        "instruction": f"{one} and {other} are people. {one} knows {other}. Note both, who knows whom, and no more.",
         "menu": [*menu, "finish"],
         "expert": [*right, "finish"],
         "success": [
