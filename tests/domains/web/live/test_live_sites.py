@@ -274,9 +274,7 @@ def test_a_page_that_ends_its_episodes_is_paid_as_it_says_and_its_instruction_is
 def test_a_page_whose_episode_cannot_begin_is_lost_as_one_that_did_not_load_whole(folder: Path) -> None:
     engine = next(served(folder=str(folder), episode={**EPISODE, "begin": "() => Math.seedrandom(1)"}, ahead=0))
     try:
-        with pytest.raises(
-            SystemLost, match=r"its episode cannot begin: .*Math[.]seedrandom"
-        ):
+        with pytest.raises(SystemLost, match=r"its episode cannot begin: .*Math[.]seedrandom"):
             started(engine, open="/game.html", seed=1)
     finally:
         engine.close()
