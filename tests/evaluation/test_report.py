@@ -36,7 +36,7 @@ from agentworld_gym.evaluation.results.fidelity import (
     FidelityResult,
     FidelityRun,
     Measures,
-    NearestAnswer,
+    BaselineFidelity,
     Probes,
 )
 from agentworld_gym.evaluation.results.transfer import Parting, Side, TransferResult
@@ -77,7 +77,7 @@ FIDELITY = FidelityResult(
             domain="terminal", sessions=5, steps=40, stale=2, fingerprint="f", taught=run(0.9),
             free=run(0.6, failures={"timeout": 3}, lost=4, probes=PROBES),
             baselines={"copy": measures(0.1), "nearest": measures(0.3)},
-            nearest=NearestAnswer(sessions=400, turns=3100, saw=14_000, taught=run(0.3),
+            nearest=BaselineFidelity(sessions=400, turns=3100, saw=14_000, taught=run(0.3),
                                   errors={"true history": share(0.2)}),
             calibration=(Calibration(measure="sequence", count=9, error=0.125,
                                      bins=(Bin(low=0.8, high=0.9, confidence=0.85, exact=share(0.7)),)),

@@ -4,7 +4,7 @@ It is one YAML file that a person can read and edit. A language world shows its 
 (after Trace2Env, arXiv 2610.06100), and its checks take the schemas of the book where the system's own are not known.
 """
 
-from agentworld_gym.llm.worldbook.book import Worldbook, read_worldbook
+from agentworld_gym.llm.worldbook.book import BookAnswers, Worldbook, read_worldbook
 from agentworld_gym.llm.worldbook.mining import chosen_sessions, mine
 
-__all__ = ["Worldbook", "chosen_sessions", "mine", "read_worldbook"]
+__all__ = ["BookAnswers", "Worldbook", "chosen_sessions", "mine", "read_worldbook"]

@@ -4,19 +4,40 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agentworld_gym.base.errors import SpecError
+from agentworld_gym.core.actions.naming import verb
+from agentworld_gym.core.contracts.verdict import Told, with_verdict
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.llm.retrieval.steps import origin_of_row
 from agentworld_gym.llm.rows.pools import is_imported, split_of_row
 from agentworld_gym.llm.rows.row import Row
-from agentworld_gym.llm.worldbook.book import ActionPage, AnswerKind, BookExample, When, Worldbook
-from agentworld_gym.llm.worldbook.schemas import json_type, schema_of, sketch
-from agentworld_gym.llm.worldbook.steps import MISSING, Step, places, values_at
-from agentworld_gym.llm.worldbook.templates import WILD, answer_kind, common, is_error, rendered, templated
+from agentworld_gym.llm.worldbook.book import (
+    ActionPage,
+    AnswerKind,
+    BookExample,
+    Fact,
+    When,
+    Worldbook,
+    state_of,
+)
+from agentworld_gym.llm.worldbook.steps import (
+    MISSING,
+    WILD,
+    Step,
+    answer_kind,
+    common,
+    is_error,
+    json_type,
+    places,
+    rendered,
+    steps_of,
+    templated,
+    values_at,
+)
 
 MOST_KINDS = 20
 """How many kinds of answers to one action the book holds at most."""
@@ -30,8 +51,17 @@ BEFORE, SHOWN = 300, 800
 LEAST = 3
 """How many steps of a kind there have to be for what triggers it to be told."""
 
+MOST_STEPS = 2000
+"""How many steps of an action kinds of answers are mined from at most, spread evenly over the sessions; facts are mined
+from all."""
+
+MOST_FACTS, LONGEST_ANSWER = 1000, 20_000
+"""How many facts of an action the book holds at most, and how many characters of an answer."""
+
 _TESTS = 3
 _GAIN, _GOOD = 0.02, 0.5
+_STRAYS = 0.02
+_DEEPEST, _MOST_KEYS = 6, 40
 _MOST_PLACES, _MOST_VALUES, _MOST_ENTITIES, _MOST_TEMPLATES = 40, 5, 40, 40
 _LONGEST_VALUE = 40
 
@@ -53,12 +83,13 @@ class MinedStep:
     """The digest of its session."""
 
 
-def mined_steps(row: Row) -> Iterator[MinedStep]:
-    """Yield the steps of a session."""
+def mined_steps(row: Row, idle: Collection[str] = ()) -> Iterator[MinedStep]:
+    """Yield the steps of a session; their answers tell what the system paid too. `idle` names what changes nothing."""
     turns = list(zip(row.actions, row.observations, strict=True))
     digest = row.digest()
-    for number, (action, observation) in enumerate(turns):
-        yield MinedStep(Step.of(action, row.first_observation, turns[:number]), observation, digest)
+    for turn, step in enumerate(steps_of(turns, row.first_observation, idle)):
+        answer = with_verdict(turns[turn][1], row.verdict(turn)) if row.verdicts else turns[turn][1]
+        yield MinedStep(step, answer, digest)
 
 
 def chosen_sessions(
@@ -104,31 +135,108 @@ def mine(sessions: Sequence[Row]) -> Worldbook:
     [('rm: {words[]}: not found', 2, True)]
     """
     origins = {row.digest(): origin_of_row(row)[:-1] for row in sessions}  # The last one is the digest.
-    by_name: defaultdict[str, list[MinedStep]] = defaultdict(list)
-    for one in (one for row in sessions for one in mined_steps(row)):
-        by_name[one.step.name].append(one)
+    idle = _idle(sessions)
+    by_name = by_action(sessions, idle)
     names = sorted(by_name, key=lambda name: (-len(by_name[name]), name))
     return Worldbook(
         domain=sessions[0].domain,
         dialect=sessions[0].dialect,
+        pays=_pays(sessions),
+        idle=tuple(sorted(idle)),
         actions={name: _page(by_name[name], names) for name in names},
         entities=_entities([one for name in names for one in by_name[name]]),
         sessions=origins,
     )
 
 
-def _page(steps: Sequence[MinedStep], names: Sequence[str]) -> ActionPage:
-    taken = [one.step.arguments for one in steps if not is_error(one.answer)]
+def by_action(sessions: Iterable[Row], idle: Collection[str] = ()) -> dict[str, list[MinedStep]]:
+    """Return the steps of sessions by the names of their actions; `idle` names what changes nothing."""
+    found: defaultdict[str, list[MinedStep]] = defaultdict(list)
+    for one in (one for row in sessions for one in mined_steps(row, idle)):
+        found[one.step.name].append(one)
+    return found
+
+
+def _idle(sessions: Sequence[Row]) -> set[str]:
+    """Return the names of actions that change nothing.
+
+    Where such ones alone come between two equal actions of theirs, the answers are equal. Of all names, the one that
+    comes between most unequal answers is taken out, until there are hardly any.
+    """
+    pairs: list[tuple[set[str], bool]] = []
+    for row in sessions:
+        names, last = [verb(action) for action in row.actions], dict[str, int]()
+        for turn, action in enumerate(row.actions):
+            if (before := last.get(action)) is not None:
+                pairs.append((set(names[before : turn + 1]), row.observations[before] == row.observations[turn]))
+            last[action] = turn
+    idle = {name for names, _ in pairs for name in names}
+    while idle:
+        within = [(names, equal) for names, equal in pairs if names <= idle]
+        unequal = Counter(name for names, equal in within if not equal for name in names)
+        if unequal.total() == 0 or sum(not equal for _, equal in within) <= _STRAYS * len(within):
+            break
+        every = Counter(name for names, _ in within for name in names)
+        idle.remove(max(unequal, key=lambda name: (unequal[name] / every[name], name)))
+    met = Counter(name for names, _ in pairs if names <= idle for name in names)
+    return {name for name in idle if met[name] >= LEAST}
+
+
+def _pays(sessions: Iterable[Row]) -> Told | None:
+    """Return what sessions tell of rewards, ends and success."""
+    said = [row.verdict(turn) for row in sessions for turn in range(len(row.verdicts))]
+    if any(one is not None and one.success is not None for one in said):
+        return "success"
+    return "reward" if said else None
+
+
+def _page(every: Sequence[MinedStep], names: Sequence[str]) -> ActionPage:
+    steps = every[:: -(-len(every) // MOST_STEPS)]
+    taken = [one.step.arguments for one in steps if not is_error(one.answer, one.step.action)]
     schema = schema_of(taken or [one.step.arguments for one in steps])
     if not taken:
         schema.pop("required", None)
     kinds = _kinds(steps)
     tests = _tests([one.step for one in steps], names) if len(kinds) > 1 else []
     largest = sorted(kinds, key=lambda kind: len(kind[1]), reverse=True)[:MOST_KINDS]
+    found = [(template, of, _trigger(tests, of, len(steps))) for template, of in largest]
+    rest = (1 << len(steps)) - 1
+    for _, _, (when, holds) in found:
+        rest &= ~holds if when is not None else -1
     answers = tuple(
-        _kind([steps[number] for number in of], template, _trigger(tests, of, len(steps))) for template, of in largest
+        _kind([steps[number] for number in of], template, when, _share(holds if when else rest, _bits(of, len(steps))))
+        for template, of, (when, holds) in found
     )
-    return ActionPage(calls=len(steps), arguments=schema, answers=answers)
+    again = [one.answer == one.step.again for one in every if one.step.again is not None]
+    page = ActionPage(
+        calls=len(every),
+        arguments=schema,
+        answers=answers,
+        repeats=round(sum(again) / (len(again) + 1), 3) if again else None,
+    )
+    for in_state in (False, True):
+        page = page.model_copy(update={"facts": (*page.facts, *_facts(every, page, in_state))})
+        page.__dict__.pop("_facts", None)
+    return page
+
+
+def _facts(steps: Sequence[MinedStep], page: ActionPage, in_state: bool) -> list[Fact]:
+    """Return what actions were answered in several sessions, in one state or in any, and a page does not tell."""
+    done: defaultdict[tuple[str, str | None], list[MinedStep]] = defaultdict(list)
+    for one in steps:
+        done[one.step.action, state_of(one.step) if in_state else None].append(one)
+    found: list[tuple[int, Fact]] = []
+    for (action, state), some in done.items():
+        answer, count = Counter(one.answer for one in some).most_common(1)[0]
+        session = next(one.session for one in some if one.answer == answer)
+        if all(one.session == session for one in some if one.answer == answer) or len(answer) > LONGEST_ANSWER:
+            continue
+        fact = Fact(action=action, state=state, answer=answer, holds=round(count / (len(some) + 1), 3))
+        told = page.told(some[0].step)
+        if told is None or (told.text != answer and told.share < fact.holds):
+            found.append((count, fact))
+    found.sort(key=lambda one: -one[0])
+    return [fact for _, fact in found[:MOST_FACTS]]
 
 
 def _kinds(steps: Sequence[MinedStep]) -> list[tuple[str | None, list[int]]]:
@@ -136,17 +244,20 @@ def _kinds(steps: Sequence[MinedStep]) -> list[tuple[str | None, list[int]]]:
 
     A step belongs to the most common template that gives its answer, or else to the steps with answers of its form.
     """
-    texts = Counter(text for one in steps for text in {one.answer, templated(one.answer, one.step)})
+    own = [dict.fromkeys((one.answer, templated(one.answer, one.step))) for one in steps]
+    texts = Counter(text for some in own for text in some)
     known = [text for text, count in texts.most_common(_MOST_TEMPLATES) if count > 1]
+    begins = [text.partition("{")[0] for text in known]
     kinds: defaultdict[tuple[str | None, str], list[int]] = defaultdict(list)
     for number, one in enumerate(steps):
-        template = next((text for text in known if rendered(text, one.step) == one.answer), None)
+        fits = (text for text, begin in zip(known, begins, strict=True) if one.answer.startswith(begin))
+        template = next((text for text in fits if text in own[number] or rendered(text, one.step) == one.answer), None)
         form = answer_kind(one.step.action, one.answer) if template is None else ""
         kinds[template, form].append(number)
     return [(template, numbers) for (template, _), numbers in kinds.items()]
 
 
-def _kind(of: Sequence[MinedStep], template: str | None, trigger: tuple[When | None, float | None]) -> AnswerKind:
+def _kind(of: Sequence[MinedStep], template: str | None, when: When | None, holds: float) -> AnswerKind:
     if template is None:
         template = common([templated(one.answer, one.step) for one in of])
         if WILD in template and (values := _json_of(one.answer for one in of)):
@@ -161,11 +272,11 @@ def _kind(of: Sequence[MinedStep], template: str | None, trigger: tuple[When | N
                 answer=_cut(one.answer, SHOWN),
             )
     return AnswerKind(
-        answer=_cut(template, SHOWN),
+        answer=_cut(template, SHOWN if WILD in template else LONGEST_ANSWER),
         count=len(of),
-        error=2 * sum(is_error(one.answer) for one in of) > len(of),
-        when=trigger[0],
-        holds=trigger[1],
+        error=2 * sum(is_error(one.answer, one.step.action) for one in of) > len(of),
+        when=when,
+        holds=holds,
         examples=tuple(examples.values()),
     )
 
@@ -173,37 +284,56 @@ def _kind(of: Sequence[MinedStep], template: str | None, trigger: tuple[When | N
 def _tests(steps: Sequence[Step], names: Sequence[str]) -> list[_Test]:
     """Return the tests that hold in some steps and not in all."""
     found = Counter(path for step in steps for path in {path for path, _ in places(step.arguments)})
-    whens = [when for name in names[:_MOST_PLACES] for when in (When(done=(name,)), When(undone=(name,)))]
+    held: defaultdict[tuple[str, str, Any], list[int]] = defaultdict(list)
+    for number, step in enumerate(steps):
+        for name in names[:_MOST_PLACES]:
+            held["done" if name in step.done else "undone", name, None].append(number)
     for path, _ in found.most_common(_MOST_PLACES):
-        values = [value for step in steps for value in values_at(step.arguments, path) if value is not MISSING]
-        kinds = sorted(set(map(json_type, values)))
-        whens += [When(missing=(path,)), When(given=(path,))]
-        whens += [When(types={path: kind}) for kind in kinds if len(kinds) > 1]
-        whens += [When(seen=(path,)), When(unseen=(path,))] if "string" in kinds else []
-        plain = Counter(value for value in values if isinstance(value, str) and len(value) <= _LONGEST_VALUE)
-        common_values = [value for value, count in plain.most_common(_MOST_VALUES) if count >= LEAST]
-        whens += [When(equals={path: value}) for value in (*common_values, True, False, [], {}) if value in values]
-    masks = ((when, _bits((n for n, step in enumerate(steps) if when.holds(step)), len(steps))) for when in whens)
-    return [(when, mask) for when, mask in masks if 0 < mask.bit_count() < len(steps)]
+        each = [values_at(step.arguments, path) for step in steps]
+        plain = Counter(value for values in each for value in values if isinstance(value, str))
+        some = [value for value, count in plain.most_common(_MOST_VALUES) if count >= LEAST]
+        common_values = [*(value for value in some if len(value) <= _LONGEST_VALUE), True, False, [], {}]
+        for number, (step, values) in enumerate(zip(steps, each, strict=True)):
+            there = [value for value in values if value is not MISSING]
+            tests: list[tuple[str, Any]] = [("given", None)] if there else []
+            tests += [("missing", None)] if len(there) < len(values) else []
+            tests += [("types", kind) for kind in set(map(json_type, there))]
+            tests += [("equals", json.dumps(value)) for value in common_values if value in values]
+            if texts := [value for value in values if isinstance(value, str)]:
+                tests.append(("seen" if all(map(step.has_seen, texts)) else "unseen", None))
+            for test, value in tests:
+                held[test, path, value].append(number)
+    return [
+        (_when(*key), _bits(numbers, len(steps))) for key, numbers in held.items() if 0 < len(numbers) < len(steps)
+    ]
 
 
-def _trigger(tests: Sequence[_Test], numbers: Sequence[int], total: int) -> tuple[When | None, float | None]:
-    """Return the condition that tells a kind best from the others, of a few tests, and how often it is right.
+def _when(test: str, place: str, value: Any) -> When:
+    """Return the condition of one test."""
+    if test == "equals":
+        value = json.loads(value)
+    return When(**{test: {place: value} if test in ("types", "equals") else (place,)})
+
+
+def _trigger(tests: Sequence[_Test], numbers: Sequence[int], total: int) -> tuple[When | None, int]:
+    """Return the condition that tells a kind best from the others, of a few tests, and the steps of which it holds.
 
     Tests are added one after another, as long as each raises the harmonic mean of precision and recall (F1).
     """
     kind = _bits(numbers, total)
+    when, holds = When(), (1 << total) - 1
     if len(numbers) < LEAST or not tests:
-        return None, None
-    when, holds = When(), _bits(range(total), total)
+        return None, holds
     for _ in range(_TESTS):
         added, mask = max(tests, key=lambda test: _f1(holds & test[1], kind))
         if _f1(holds & mask, kind) < _f1(holds, kind) + _GAIN:
             break
         when, holds = when.also(added), holds & mask
-    if when == When() or _f1(holds, kind) < _GOOD:
-        return None, None
-    return when, round((holds & kind).bit_count() / holds.bit_count(), 3)
+    return (None, holds) if when == When() or _f1(holds, kind) < _GOOD else (when, holds)
+
+
+def _share(holds: int, kind: int) -> float:
+    return round((holds & kind).bit_count() / (holds.bit_count() + 1), 3)
 
 
 def _f1(holds: int, kind: int) -> float:
@@ -256,3 +386,40 @@ def _json_of(texts: Iterable[str]) -> list[Any]:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most] + WILD
+
+
+def schema_of(values: Sequence[Any], depth: int = 0) -> dict[str, Any]:
+    """Return a JSON Schema that all values fit. A key is required that every object has.
+
+    >>> schema_of([{"path": "a", "lines": 3}, {"path": "b"}])["required"]
+    ['path']
+    """
+    kinds: list[str] = list(dict.fromkeys(map(json_type, values)))
+    if "number" in kinds and "integer" in kinds:
+        kinds.remove("integer")
+    schema: dict[str, Any] = {"type": kinds[0] if len(kinds) == 1 else kinds} if kinds else {}
+    objects = [value for value in values if isinstance(value, Mapping)]
+    names = list(dict.fromkeys(name for one in objects for name in one))
+    if names and len(names) <= _MOST_KEYS and depth < _DEEPEST:
+        parts = {name: [one[name] for one in objects if name in one] for name in names}
+        schema["properties"] = {name: schema_of(part, depth + 1) for name, part in parts.items()}
+        if required := [name for name in names if len(parts[name]) == len(objects)]:
+            schema["required"] = required
+    items = [item for value in values if isinstance(value, list | tuple) for item in value]
+    if items and depth < _DEEPEST:
+        schema["items"] = schema_of(items, depth + 1)
+    return schema
+
+
+def sketch(schema: Mapping[str, Any]) -> str:
+    """Write what a schema admits, as a person would.
+
+    >>> sketch(schema_of([[{"name": "Emma", "age": 3}], []]))
+    '[{name: string, age: integer}]'
+    """
+    if properties := schema.get("properties"):
+        return f"{{{', '.join(f'{name}: {sketch(inner)}' for name, inner in properties.items())}}}"
+    if items := schema.get("items"):
+        return f"[{sketch(items)}]"
+    kinds = schema.get("type", "any")
+    return kinds if isinstance(kinds, str) else " | ".join(kinds)

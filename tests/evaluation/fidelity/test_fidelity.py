@@ -39,7 +39,7 @@ from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
 from agentworld_gym.evaluation.fidelity.cases import cases_of, recorded_task
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure, record
-from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
+from agentworld_gym.evaluation.fidelity.baselines import share_of_errors
 from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep, replay
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
@@ -542,7 +542,7 @@ def test_errors_are_counted_as_a_share_of_those_of_the_table():
 
 def test_baselines_stand_beside_the_world():
     found, _ = measure(options("grounded"), FidelityPlan(ROWS, record("terminal", 10, split="train")))
-    assert set(found.baselines) == {"copy", "nearest"}
+    assert set(found.baselines) == {"copy", "nearest", "worldbook"}
     assert found.nearest is not None and (found.nearest.sessions, found.nearest.taught) == (10, None)
     assert found.baselines["copy"].exact.share < 0.3
     assert all(one.exact.count == STEPS for one in found.baselines.values())

@@ -94,10 +94,11 @@ def test_a_book_holds_tools_kinds_of_answers_errors_with_their_triggers_and_enti
 
 
 def test_a_book_predicts_what_its_templates_give_and_nothing_else() -> None:
-    pages, other = mine(SESSIONS).actions, notes(99)
+    found, other = mine(SESSIONS), notes(99)
+    pages = found.actions
     turns = list(zip(other.actions, other.observations, strict=True))
     for number, (action, shown) in enumerate(turns):
-        step = Step.of(action, other.first_observation, turns[:number])
+        step = found.step(action, other.first_observation, turns[:number])
         if (expected := pages[step.name].expected(step)) is not None and step.name != "notes-list":
             assert expected == shown
     assert pages["notes-read"].expected(Step.of(call("read", name="new"), "", [])) == "Error: no note new"
@@ -113,7 +114,7 @@ def test_a_book_can_be_read_and_edited(book: Path) -> None:
     assert read_worldbook(book) == mine(SESSIONS)
     data = yaml.safe_load(book.read_text())
     data["actions"]["notes-read"]["answers"] = [
-        {"answer": "always", "count": 1, "examples": data["actions"]["notes-read"]["answers"][0]["examples"]}
+        {"answer": "always", "count": 1, "holds": 0.5, "examples": data["actions"]["notes-read"]["answers"][0]["examples"]}
     ]
     book.write_text(yaml.safe_dump(data))
     assert read_worldbook(book).actions["notes-read"].expected(Step.of(call("read"), "", [])) == "always"
