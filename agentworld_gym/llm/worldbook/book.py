@@ -74,10 +74,10 @@ class When(Strict):
     def holds(self, step: Step) -> bool:
         """Return whether the condition holds of a step."""
         return (
-            all(any(one is not MISSING for one in values_at(step.arguments, path)) for path in self.given)
-            and all(MISSING in values_at(step.arguments, path) for path in self.missing)
-            and all(kind in map(_type, values_at(step.arguments, path)) for path, kind in self.types.items())
-            and all(value in values_at(step.arguments, path) for path, value in self.equals.items())
+            all(any(one is not MISSING for one in values_at(step.given, path)) for path in self.given)
+            and all(MISSING in values_at(step.given, path) for path in self.missing)
+            and all(kind in map(_type, values_at(step.given, path)) for path, kind in self.types.items())
+            and all(value in values_at(step.given, path) for path, value in self.equals.items())
             and all((texts := _texts(step, path)) and all(map(step.has_seen, texts)) for path in self.seen)
             and all(not all(map(step.has_seen, _texts(step, path))) for path in self.unseen)
             and step.done.issuperset(self.done)
@@ -235,12 +235,14 @@ class ActionPage(Strict):
         left = ((one, tuple(shown for shown in one.examples if shown.session not in barred)) for one in self.answers)
         return [one.model_copy(update={"examples": examples}) for one, examples in left if examples]
 
-    def fitting(self, step: Step, barred: Collection[str] = ()) -> list[AnswerKind]:
-        """Return the kinds of answers whose conditions hold, or else those without one; the likeliest first."""
+    def fitting(self, step: Step, barred: Collection[str] = ()) -> list[tuple[AnswerKind, float]]:
+        """Return the kinds of answers that a step may get, each with its likelihood, the likeliest first: those whose
+        conditions hold, or else those without one. Where there is none either, all are as unlikely as can be."""
         kinds = self.kinds(barred) if barred else self.answers
-        triggered = [one for one in kinds if one.when is not None and one.when.holds(step)]
-        fit = triggered or [one for one in kinds if one.when is None] or kinds
-        return sorted(fit, key=lambda one: (one.holds, one.count), reverse=True)
+        fit = [one for one in kinds if one.when is not None and one.when.holds(step)]
+        fit = fit or [one for one in kinds if one.when is None]
+        likely = [(one, one.holds) for one in fit] or [(one, 0.0) for one in kinds]
+        return sorted(likely, key=lambda one: (one[1], one[0].count), reverse=True)
 
     def told(self, step: Step, barred: Collection[str] = ()) -> Answer | None:
         """Return the likeliest answer of those that the page tells in full; None where it tells none."""
@@ -250,16 +252,14 @@ class ActionPage(Strict):
         found = [Answer(fact.answer, fact.holds) for fact in self._known(step)]
         if step.again is not None and self.repeats is not None:
             found.append(Answer(step.again, self.repeats))
-        for kind in self.fitting(step, barred):
-            if (text := rendered(kind.answer, step)) is not None:
-                found.append(Answer(text, kind.holds))
-                break
+        said = ((rendered(kind.answer, step), share) for kind, share in self.fitting(step, barred))
+        found += [Answer(text, share) for text, share in said if text is not None][:1]
         return max(found, key=lambda one: one.share, default=None)
 
     def expected(self, step: Step, barred: Collection[str] = ()) -> str | None:
         """Return the answer that is to be expected; None where the page does not know all of it."""
         told, kinds = self.told(step, barred), self.fitting(step, barred)
-        return None if told is None or (kinds and kinds[0].holds > told.share) else told.text
+        return None if told is None or (kinds and kinds[0][1] > told.share) else told.text
 
     def _known(self, step: Step) -> Iterator[Fact]:
         for state in (state_of(step), None):
@@ -333,7 +333,7 @@ class Worldbook(Strict):
         page = self.actions.get(step.name)
         if page is None:
             return None
-        shown = (example.answer for kind in page.fitting(step, barred) for example in kind.examples)
+        shown = (example.answer for kind, _ in page.fitting(step, barred) for example in kind.examples)
         if (told := page.told(step, barred)) is None and (text := next(shown, None)) is not None:
             return Answer(text, 0.0)
         return told
@@ -419,4 +419,4 @@ def _type(value: Any) -> str:
 
 
 def _texts(step: Step, path: str) -> list[str]:
-    return [value for value in values_at(step.arguments, path) if isinstance(value, str)]
+    return [value for value in values_at(step.given, path) if isinstance(value, str)]

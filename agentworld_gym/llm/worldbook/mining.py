@@ -288,8 +288,8 @@ def _tests(steps: Sequence[Step], names: Sequence[str]) -> list[_Test]:
     for number, step in enumerate(steps):
         for name in names[:_MOST_PLACES]:
             held["done" if name in step.done else "undone", name, None].append(number)
-    for path, _ in found.most_common(_MOST_PLACES):
-        each = [values_at(step.arguments, path) for step in steps]
+    for path in [*(path for path, _ in found.most_common(_MOST_PLACES)), "$line"]:
+        each = [values_at(step.given, path) for step in steps]
         plain = Counter(value for values in each for value in values if isinstance(value, str))
         some = [value for value, count in plain.most_common(_MOST_VALUES) if count >= LEAST]
         common_values = [*(value for value in some if len(value) <= _LONGEST_VALUE), True, False, [], {}]
@@ -299,7 +299,7 @@ def _tests(steps: Sequence[Step], names: Sequence[str]) -> list[_Test]:
             tests += [("missing", None)] if len(there) < len(values) else []
             tests += [("types", kind) for kind in set(map(json_type, there))]
             tests += [("equals", json.dumps(value)) for value in common_values if value in values]
-            if texts := [value for value in values if isinstance(value, str)]:
+            if path != "$line" and (texts := [value for value in values if isinstance(value, str)]):
                 tests.append(("seen" if all(map(step.has_seen, texts)) else "unseen", None))
             for test, value in tests:
                 held[test, path, value].append(number)
@@ -325,11 +325,19 @@ def _trigger(tests: Sequence[_Test], numbers: Sequence[int], total: int) -> tupl
     if len(numbers) < LEAST or not tests:
         return None, holds
     for _ in range(_TESTS):
+        tests = [test for test in tests if not _clash(when, test[0])]
+        if not tests:
+            break
         added, mask = max(tests, key=lambda test: _f1(holds & test[1], kind))
         if _f1(holds & mask, kind) < _f1(holds, kind) + _GAIN:
             break
         when, holds = when.also(added), holds & mask
     return (None, holds) if when == When() or _f1(holds, kind) < _GOOD else (when, holds)
+
+
+def _clash(one: When, other: When) -> bool:
+    """Return whether two conditions ask for another value, or type, at one place: a condition holds one for each."""
+    return not (one.equals.keys().isdisjoint(other.equals) and one.types.keys().isdisjoint(other.types))
 
 
 def _share(holds: int, kind: int) -> float:

@@ -101,8 +101,10 @@ class Step:
 
     @cached_property
     def given(self) -> dict[str, Any]:
-        """What a template may name: the arguments, the whole action, the state, and the last line that was shown."""
-        return {**self.arguments, "$action": self.action, "$state": self.state, "$line": self.before.rpartition("\n")[2]}
+        """What a template or a condition may name: the arguments, the whole action, the last line that was shown, and
+        the state."""
+        line = self.before.rpartition("\n")[2]
+        return {**self.arguments, "$action": self.action, "$line": line, "$state": self.state}
 
     def has_seen(self, text: str) -> bool:
         """Return whether a text was shown or written before, as it is or as JSON writes it."""
@@ -281,10 +283,12 @@ def templated(answer: str, step: Step) -> str:
     >>> templated("cat: a.txt: No such file", Step.of("cat a.txt", "", []))
     'cat: {words[]}: No such file'
     """
+    if answer and answer == step.state:
+        return "{$state}"
     slots: dict[str, str] = {}
-    for path, value in places(step.given):
+    for path, value in places({**step.given, "$state": None}):
         for name, text in _written(value).items():
-            if len(text) > 1 and len(slots) < _MOST_SLOTS:
+            if (len(text) > 1 or text == step.given["$line"] == text.strip()) and text and len(slots) < _MOST_SLOTS:
                 slots.setdefault(text, f"{{{path}{name}}}")
     texts = sorted((text for text in slots if text in answer), key=len, reverse=True)
     if not texts:
