@@ -1,7 +1,7 @@
 """The worldbook as a document: one YAML file that code writes, and that a person can read and edit.
 
 domain, dialect      what the sessions are of
-pays, idle           whether the system pays for steps; the actions that change nothing
+pays, effects        whether the system pays for steps; what actions do
 actions              by name: how often it was done, the schema of its arguments, its kinds of answers, facts, rules
 entities             what answers and arguments hold: the fields of each, and their types
 sessions             where the book comes from: digests of sessions, and their origins
@@ -26,7 +26,7 @@ from agentworld_gym.core.actions.toolset import CompiledSchema, first_line
 from agentworld_gym.core.contracts import AskedStep, ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.core.contracts.verdict import Told
 from agentworld_gym.llm.prompting.parsing import in_output_tag
-from agentworld_gym.llm.worldbook.steps import MISSING, JsonType, Step, json_type, rendered, values_at
+from agentworld_gym.llm.worldbook.steps import MISSING, NO_EFFECTS, Effects, JsonType, Step, json_type, rendered, values_at
 
 
 def state_of(step: Step) -> str:
@@ -65,6 +65,12 @@ class When(Strict):
     unseen: tuple[str, ...] = ()
     """Places some of whose texts were neither shown nor written before."""
 
+    made: tuple[str, ...] = ()
+    """Places all of whose texts name things that were made, and not removed since."""
+
+    unmade: tuple[str, ...] = ()
+    """Places some of whose texts name no such thing."""
+
     done: tuple[str, ...] = ()
     """Actions that were done before."""
 
@@ -80,6 +86,8 @@ class When(Strict):
             and all(value in values_at(step.given, path) for path, value in self.equals.items())
             and all((texts := _texts(step, path)) and all(map(step.has_seen, texts)) for path in self.seen)
             and all(not all(map(step.has_seen, _texts(step, path))) for path in self.unseen)
+            and all((texts := _texts(step, path)) and step.things.issuperset(texts) for path in self.made)
+            and all(not step.things.issuperset(_texts(step, path)) for path in self.unmade)
             and step.done.issuperset(self.done)
             and step.done.isdisjoint(self.undone)
         )
@@ -101,6 +109,8 @@ class When(Strict):
             *(f"`{path}` is {value!r}" for path, value in self.equals.items()),
             *(f"`{path}` was seen before" for path in self.seen),
             *(f"`{path}` was never seen before" for path in self.unseen),
+            *(f"`{path}` names what was made" for path in self.made),
+            *(f"`{path}` names what is not there" for path in self.unmade),
             *(f"`{name}` was done before" for name in self.done),
             *(f"`{name}` was not done before" for name in self.undone),
         ]
@@ -298,8 +308,8 @@ class Worldbook(Strict):
     """What the system says of each step at its end: rewards and ends, or success beside them; None where it pays for
     none."""
 
-    idle: tuple[str, ...] = ()
-    """The actions that change nothing, as far as recordings tell: what one shows holds until another action comes."""
+    effects: Effects = NO_EFFECTS
+    """What actions do, as far as recordings tell."""
 
     actions: dict[str, ActionPage]
     """What is known of each action, by its name."""
@@ -325,7 +335,7 @@ class Worldbook(Strict):
 
     def step(self, action: str, first: str, turns: Sequence[tuple[str, str]]) -> Step:
         """Read an action after some turns; see `Step.of`."""
-        return Step.of(action, first, turns, self.idle)
+        return Step.of(action, first, turns, self.effects)
 
     def answer(self, step: Step, barred: Collection[str] = ()) -> Answer | None:
         """Return the answer to a step: what its page tells, or else a recorded one, whose likelihood is 0; None where

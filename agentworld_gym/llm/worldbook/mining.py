@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,13 +27,16 @@ from agentworld_gym.llm.worldbook.book import (
 )
 from agentworld_gym.llm.worldbook.steps import (
     MISSING,
+    NO_EFFECTS,
     WILD,
+    Effects,
     Step,
     answer_kind,
     common,
     is_error,
     json_type,
     places,
+    read_call,
     rendered,
     steps_of,
     templated,
@@ -61,6 +65,7 @@ MOST_FACTS, LONGEST_ANSWER = 1000, 20_000
 _TESTS = 3
 _GAIN, _GOOD = 0.02, 0.5
 _STRAYS = 0.02
+_WATCHED, _TOLD = 200, 0.01
 _DEEPEST, _MOST_KEYS = 6, 40
 _MOST_PLACES, _MOST_VALUES, _MOST_ENTITIES, _MOST_TEMPLATES = 40, 5, 40, 40
 _LONGEST_VALUE = 40
@@ -83,11 +88,11 @@ class MinedStep:
     """The digest of its session."""
 
 
-def mined_steps(row: Row, idle: Collection[str] = ()) -> Iterator[MinedStep]:
-    """Yield the steps of a session; their answers tell what the system paid too. `idle` names what changes nothing."""
+def mined_steps(row: Row, effects: Effects = NO_EFFECTS) -> Iterator[MinedStep]:
+    """Yield the steps of a session; their answers tell what the system paid too."""
     turns = list(zip(row.actions, row.observations, strict=True))
     digest = row.digest()
-    for turn, step in enumerate(steps_of(turns, row.first_observation, idle)):
+    for turn, step in enumerate(steps_of(turns, row.first_observation, effects)):
         answer = with_verdict(turns[turn][1], row.verdict(turn)) if row.verdicts else turns[turn][1]
         yield MinedStep(step, answer, digest)
 
@@ -135,26 +140,112 @@ def mine(sessions: Sequence[Row]) -> Worldbook:
     [('rm: {words[]}: not found', 2, True)]
     """
     origins = {row.digest(): origin_of_row(row)[:-1] for row in sessions}  # The last one is the digest.
-    idle = _idle(sessions)
-    by_name = by_action(sessions, idle)
+    effects = _effects(sessions)
+    by_name = by_action(sessions, effects)
     names = sorted(by_name, key=lambda name: (-len(by_name[name]), name))
     return Worldbook(
         domain=sessions[0].domain,
         dialect=sessions[0].dialect,
         pays=_pays(sessions),
-        idle=tuple(sorted(idle)),
+        effects=effects,
         actions={name: _page(by_name[name], names) for name in names},
         entities=_entities([one for name in names for one in by_name[name]]),
         sessions=origins,
     )
 
 
-def by_action(sessions: Iterable[Row], idle: Collection[str] = ()) -> dict[str, list[MinedStep]]:
-    """Return the steps of sessions by the names of their actions; `idle` names what changes nothing."""
+def by_action(sessions: Iterable[Row], effects: Effects = NO_EFFECTS) -> dict[str, list[MinedStep]]:
+    """Return the steps of sessions by the names of their actions, in a system whose actions have some effects."""
     found: defaultdict[str, list[MinedStep]] = defaultdict(list)
-    for one in (one for row in sessions for one in mined_steps(row, idle)):
+    for one in (one for row in sessions for one in mined_steps(row, effects)):
         found[one.step.name].append(one)
     return found
+
+
+def _effects(sessions: Sequence[Row]) -> Effects:
+    """Return what actions do.
+
+    The places that name what is made and removed are chosen one after another, as long as each tells more of what kinds
+    of answers come where a place names things that are there, and where not (in bits, the best place of each action).
+    """
+    effects = Effects(idle=tuple(sorted(_idle(sessions))))
+    some = sessions[:: -(-len(sessions) // _WATCHED)]
+    told = [_Watched.of(row) for row in some]
+    met = Counter(place for one in told for _, place, _ in one.given)
+    candidates = [place for place, count in met.most_common(_MOST_PLACES) if count >= LEAST]
+    bits, steps = 0.0, sum(len(one.steps) for one in told)
+    while True:
+        more = [effects.model_copy(update={"makes": (*effects.makes, place)}) for place in candidates]
+        if effects.makes:
+            more += [effects.model_copy(update={"removes": (*effects.removes, place)}) for place in candidates]
+        scored = [(_bits_told(told, one), one) for one in more]
+        best, found = max(scored, key=lambda one: one[0], default=(0.0, effects))
+        if best < bits + _TOLD * steps:
+            return effects
+        taken = {*found.makes, *found.removes}
+        bits, effects, candidates = best, found, [place for place in candidates if place not in taken]
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """A session, as what it says of things is looked at."""
+
+    given: list[tuple[int, tuple[str, str], str]]
+    """The texts in the arguments of actions that did not fail: the turn, the action and the place, and the text."""
+
+    steps: list[tuple[str, str, dict[str, list[str]]]]
+    """Each action, the kind of its answer, and the texts in its arguments by place."""
+
+    @classmethod
+    def of(cls, row: Row) -> _Watched:
+        """Read a session."""
+        watched = cls([], [])
+        for turn, (action, shown) in enumerate(zip(row.actions, row.observations, strict=True)):
+            name, arguments = read_call(action)
+            texts: defaultdict[str, list[str]] = defaultdict(list)
+            for path, value in places(arguments):
+                if isinstance(value, str):
+                    texts[path].append(value)
+            watched.steps.append((name, answer_kind(action, shown), texts))
+            if not is_error(shown, action):
+                watched.given.extend((turn, (name, path), text) for path, some in texts.items() for text in some)
+        return watched
+
+    def things(self, effects: Effects) -> Iterator[set[str]]:
+        """Yield the things that are there before each turn."""
+        there, makes, removes = set[str](), set(effects.makes), set(effects.removes)
+        given = [one for one in self.given if one[1] in makes or one[1] in removes]
+        at = 0
+        for turn in range(len(self.steps)):
+            while at < len(given) and given[at][0] < turn:
+                _, place, text = given[at]
+                (there.add if place in makes else there.discard)(text)
+                at += 1
+            yield there
+
+
+def _bits_told(sessions: Sequence[_Watched], effects: Effects) -> float:
+    """Return how many bits of the kinds of answers the best place of each action tells by whether its things are there."""
+    kinds: defaultdict[str, defaultdict[str, Counter[tuple[bool, str]]]] = defaultdict(lambda: defaultdict(Counter))
+    for one in sessions:
+        for (name, kind, texts), there in zip(one.steps, one.things(effects), strict=True):
+            for path, some in texts.items():
+                kinds[name][path][there.issuperset(some), kind] += 1
+    return sum(max(map(_bits_of_split, by_place.values())) for by_place in kinds.values())
+
+
+def _bits_of_split(counts: Counter[tuple[bool, str]]) -> float:
+    """Return how many bits of some kinds a split in two tells, over all of its steps."""
+    every, sides = Counter[str](), {True: Counter[str](), False: Counter[str]()}
+    for (side, kind), count in counts.items():
+        every[kind] += count
+        sides[side][kind] += count
+    return _entropy(every) - sum(map(_entropy, sides.values()))
+
+
+def _entropy(counts: Counter[str]) -> float:
+    total = counts.total()
+    return -sum(count * math.log2(count / total) for count in counts.values())
 
 
 def _idle(sessions: Sequence[Row]) -> set[str]:
@@ -301,6 +392,7 @@ def _tests(steps: Sequence[Step], names: Sequence[str]) -> list[_Test]:
             tests += [("equals", json.dumps(value)) for value in common_values if value in values]
             if path != "$line" and (texts := [value for value in values if isinstance(value, str)]):
                 tests.append(("seen" if all(map(step.has_seen, texts)) else "unseen", None))
+                tests.append(("made" if step.things.issuperset(texts) else "unmade", None))
             for test, value in tests:
                 held[test, path, value].append(number)
     return [

@@ -94,7 +94,7 @@ def with_rules(sessions: Sequence[Row], generator: Generator) -> RuledBook:
             "rows", "rows", len(sessions), "more sessions of different tasks, of which some judge the rules"
         )
     learned = mine(shown)
-    seen, judges, pages = by_action(shown, learned.idle), by_action(held_out, learned.idle), learned.actions
+    seen, judges, pages = by_action(shown, learned.effects), by_action(held_out, learned.effects), learned.actions
     wrong = {name: [one for one in seen[name] if page.expected(one.step) != one.answer] for name, page in pages.items()}
     names = [name for name in pages if wrong[name]][:MOST_ACTIONS]
     requests = [ChatRequest([_question(name, pages[name], wrong[name])], SAMPLING) for name in names]

@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
+from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.core.actions.naming import verb
 
 JsonType = Literal["string", "integer", "number", "boolean", "object", "array", "null"]
@@ -45,6 +46,23 @@ _FAILED = re.compile(
 )
 
 
+class Effects(Strict):
+    """What actions do to the system, as far as recordings tell."""
+
+    idle: tuple[str, ...] = ()
+    """The actions that change nothing: what one shows holds until another action comes."""
+
+    makes: tuple[tuple[str, str], ...] = ()
+    """The actions that make things, each with the place in its arguments that names them."""
+
+    removes: tuple[tuple[str, str], ...] = ()
+    """The actions that remove things, each with the place that names them."""
+
+
+NO_EFFECTS = Effects()
+"""Nothing is known of what actions do."""
+
+
 @dataclass(frozen=True)
 class Step:
     """An action with what came before it.
@@ -52,7 +70,7 @@ class Step:
     >>> step = Step.of('{"name": "read", "arguments": {"path": "a.txt"}}', "Connected.", [("ls", "b.txt")])
     >>> step.name, step.arguments, step.has_seen("a.txt"), step.has_seen("b.txt"), sorted(step.done)
     ('read', {'path': 'a.txt'}, False, True, ['ls'])
-    >>> repeated = Step.of("ls", "$", [("cd src", "$"), ("ls", "a.py"), ("pwd", "/src")], idle={"ls", "pwd"})
+    >>> repeated = Step.of("ls", "$", [("cd src", "$"), ("ls", "a.py"), ("pwd", "/src")], Effects(idle=("ls", "pwd")))
     >>> repeated.state, repeated.again
     ('$', 'a.py')
     """
@@ -81,12 +99,15 @@ class Step:
     done: frozenset[str] = frozenset()
     """The names of the actions that were done before."""
 
+    things: frozenset[str] = frozenset()
+    """The names of the things that were made before, and not removed since."""
+
     _known: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, action: str, first: str, turns: Sequence[tuple[str, str]], idle: Collection[str] = ()) -> Step:
-        """Read an action after some turns; `idle` names the actions that change nothing."""
-        *_, step = steps_of([*turns, (action, "")], first, idle)
+    def of(cls, action: str, first: str, turns: Sequence[tuple[str, str]], effects: Effects = NO_EFFECTS) -> Step:
+        """Read an action after some turns, in a system whose actions have some effects."""
+        *_, step = steps_of([*turns, (action, "")], first, effects)
         return step
 
     @property
@@ -101,10 +122,10 @@ class Step:
 
     @cached_property
     def given(self) -> dict[str, Any]:
-        """What a template or a condition may name: the arguments, the whole action, the last line that was shown, and
-        the state."""
-        line = self.before.rpartition("\n")[2]
-        return {**self.arguments, "$action": self.action, "$line": line, "$state": self.state}
+        """What a template or a condition may name: the arguments, the whole action and all behind its first word, the
+        last line that was shown, and the state."""
+        line, rest = self.before.rpartition("\n")[2], self.action.partition(self.name)[2].strip()
+        return {**self.arguments, "$action": self.action, "$rest": rest, "$line": line, "$state": self.state}
 
     def has_seen(self, text: str) -> bool:
         """Return whether a text was shown or written before, as it is or as JSON writes it."""
@@ -115,24 +136,35 @@ class Step:
         return known
 
 
-def steps_of(turns: Sequence[tuple[str, str]], first: str, idle: Collection[str] = ()) -> Iterator[Step]:
+def steps_of(turns: Sequence[tuple[str, str]], first: str, effects: Effects = NO_EFFECTS) -> Iterator[Step]:
     """Yield the actions of a session, each with what came before it.
 
     Args:
         turns: The turns, each an action and what it showed.
         first: What was shown before the first action.
-        idle: The names of the actions that change nothing.
+        effects: What actions do.
     """
-    state, again, done = first, dict[str, str](), frozenset[str]()
+    state, again, done, things = first, dict[str, str](), frozenset[str](), frozenset[str]()
     for number, (action, shown) in enumerate(turns):
         name, arguments = read_call(action)
-        yield Step(name, arguments, action, first, turns[:number], state, again.get(action), done)
-        if name in idle:
+        yield Step(name, arguments, action, first, turns[:number], state, again.get(action), done, things)
+        failed = is_error(shown, action)
+        if name in effects.idle:
             again[action] = shown
         else:
             again.clear()
-            state = state if is_error(shown, action) else shown
+            state = state if failed else shown
         done |= {name}
+        if not failed:
+            things |= set(_named(arguments, name, effects.makes))
+            things -= set(_named(arguments, name, effects.removes))
+
+
+def _named(arguments: Mapping[str, Any], name: str, by: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the texts at the places that some actions name."""
+    for action, path in by:
+        if action == name:
+            yield from (value for value in values_at(arguments, path) if isinstance(value, str))
 
 
 def read_call(action: str) -> tuple[str, dict[str, Any]]:
@@ -299,7 +331,8 @@ def templated(answer: str, step: Step) -> str:
 def rendered(template: str, step: Step) -> str | None:
     """Return the answer that a template stands for; None where a part of it is not known.
 
-    A slot stands for the first value at its place that nothing has shown before, or else for the first.
+    A slot stands for the first value at its place that names no thing which was made, or that nothing has shown, or
+    else for the first.
 
     >>> step = Step.of("rm a.txt b.txt", "a.txt", [])
     >>> rendered("rm: {words[]}: no such file", step), rendered("{path}", step), rendered("at … o'clock", step)
@@ -356,7 +389,8 @@ def _whole(text: str) -> str:
 
 def _filled(slot: re.Match[str], step: Step) -> str:
     values = [value for value in values_at(step.given, slot[1]) if value is not MISSING]
-    fresh = (value for value in values if isinstance(value, str) and not step.has_seen(value))
+    texts = [value for value in values if isinstance(value, str)]
+    fresh = (value for known in (step.things.__contains__, step.has_seen) for value in texts if not known(value))
     value = next(fresh, values[0]) if values else MISSING
     if value is MISSING:
         raise LookupError(slot[1])
