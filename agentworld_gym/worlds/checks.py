@@ -157,7 +157,11 @@ class Checks:
             return "format"
         if self.options.elements and self._leads_on(session, action, observed.text):
             return "elements"
-        if self.options.schemas and not is_error(observed.text, action.raw) and self._misused(session, action) is not None:
+        if (
+            self.options.schemas
+            and not is_error(observed.text, action.raw)
+            and self._misused(session, action) is not None
+        ):
             return "schemas"
         before = self._answered(session, action)
         if before is not None and not self._equal(before, observed.text):

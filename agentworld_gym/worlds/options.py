@@ -248,7 +248,9 @@ class WorldOptions(LanguageOptions):
         """
         must_be_of(book, self.spec)
         if self.generator:
-            raise SpecError("options", "language.generator", dict(self.generator), "nothing: a worldbook has no options")
+            raise SpecError(
+                "options", "language.generator", dict(self.generator), "nothing: a worldbook has no options"
+            )
         whole = self.model_copy(update={"form": "full", "profile": "full"})
         return whole.language(BookAnswers(book), "full", pays=book.pays, thinking=False, reasks=0)
 

@@ -98,9 +98,9 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         handle: The handle: `grounded`, `live`, `live:FILE` and either with `+WORLD` (see `agentworld_gym.worlds.live`),
             the variant of an engine such as `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
             `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `worldbook:FILE`, `awm:DIR` (MCP),
-            `awm:DIR+WORLD` with a language world, `tasks:FILE+WORLD` (see `agentworld_gym.worlds.recorded_tasks`), a folder that `agentworld
-            adopt` left, `recorded:PATH`, `record:PATH+WORLD`, a registered
-            name, or `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
+            `awm:DIR+WORLD` with a language world, `tasks:FILE+WORLD` (see `agentworld_gym.worlds.recorded_tasks`), a
+            folder that `agentworld adopt` left, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`,
+            which is the environment variable AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:

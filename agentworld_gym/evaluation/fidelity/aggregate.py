@@ -12,9 +12,9 @@ from agentworld_gym.base.statistics.bootstrap import Share, interval
 from agentworld_gym.base.statistics.proportions import proportion
 from agentworld_gym.core.actions.naming import verb
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.evaluation.fidelity.baselines import share_of_errors
 from agentworld_gym.evaluation.fidelity.calibration import LEAST, Measure, calibration, trusted
 from agentworld_gym.evaluation.fidelity.cases import ReplayCase
-from agentworld_gym.evaluation.fidelity.baselines import share_of_errors
 from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.fidelity import (

@@ -103,7 +103,8 @@ def measure(
         plan: What to measure.
         grounded: The handle of the world to be true to; None takes the grounded world, or AWM's of `awm:DIR+WORLD`.
         on_stage: A function that is called as a stage begins, and returns what counts it; None counts unseen.
-        elsewhere: What replays sessions and searches plans; None does it in this process. The baselines always stay here.
+        elsewhere: What replays sessions and searches plans; None does it in this process. The baselines always stay
+            here.
 
     Returns:
         The result, and whether it was interrupted.

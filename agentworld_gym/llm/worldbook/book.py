@@ -26,7 +26,16 @@ from agentworld_gym.core.actions.toolset import CompiledSchema, first_line
 from agentworld_gym.core.contracts import AskedStep, ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.core.contracts.verdict import Told
 from agentworld_gym.llm.prompting.parsing import in_output_tag
-from agentworld_gym.llm.worldbook.steps import MISSING, NO_EFFECTS, Effects, JsonType, Step, json_type, rendered, values_at
+from agentworld_gym.llm.worldbook.steps import (
+    MISSING,
+    NO_EFFECTS,
+    Effects,
+    JsonType,
+    Step,
+    json_type,
+    rendered,
+    values_at,
+)
 
 
 def state_of(step: Step) -> str:

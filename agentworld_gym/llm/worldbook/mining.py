@@ -181,9 +181,11 @@ def _effects(sessions: Sequence[Row]) -> Effects:
         scored = [(_bits_told(told, one), one) for one in more]
         best, found = max(scored, key=lambda one: one[0], default=(0.0, effects))
         if best < bits + _TOLD * steps:
-            return effects
+            break
         taken = {*found.makes, *found.removes}
         bits, effects, candidates = best, found, [place for place in candidates if place not in taken]
+    acting = {name for name, _ in (*effects.makes, *effects.removes)}
+    return effects.model_copy(update={"idle": tuple(name for name in effects.idle if name not in acting)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,7 @@ class _Watched:
 
 
 def _bits_told(sessions: Sequence[_Watched], effects: Effects) -> float:
-    """Return how many bits of the kinds of answers the best place of each action tells by whether its things are there."""
+    """Return how many bits of the kinds of answers it tells whether things are there, at the best place of each action."""
     kinds: defaultdict[str, defaultdict[str, Counter[tuple[bool, str]]]] = defaultdict(lambda: defaultdict(Counter))
     for one in sessions:
         for (name, kind, texts), there in zip(one.steps, one.things(effects), strict=True):
@@ -252,7 +254,7 @@ def _idle(sessions: Sequence[Row]) -> set[str]:
     """Return the names of actions that change nothing.
 
     Where such ones alone come between two equal actions of theirs, the answers are equal. Of all names, the one that
-    comes between most unequal answers is taken out, until there are hardly any.
+    comes between most unequal answers is taken out, until hardly any are unequal.
     """
     pairs: list[tuple[set[str], bool]] = []
     for row in sessions:
@@ -264,11 +266,12 @@ def _idle(sessions: Sequence[Row]) -> set[str]:
     idle = {name for names, _ in pairs for name in names}
     while idle:
         within = [(names, equal) for names, equal in pairs if names <= idle]
-        unequal = Counter(name for names, equal in within if not equal for name in names)
-        if unequal.total() == 0 or sum(not equal for _, equal in within) <= _STRAYS * len(within):
-            break
         every = Counter(name for names, _ in within for name in names)
-        idle.remove(max(unequal, key=lambda name: (unequal[name] / every[name], name)))
+        unequal = Counter(name for names, equal in within if not equal for name in names)
+        worst = max(idle, key=lambda name: (unequal[name] / max(1, every[name]), name))
+        if unequal[worst] <= _STRAYS * every[worst]:
+            break
+        idle.remove(worst)
     met = Counter(name for names, _ in pairs if names <= idle for name in names)
     return {name for name in idle if met[name] >= LEAST}
 
@@ -395,9 +398,7 @@ def _tests(steps: Sequence[Step], names: Sequence[str]) -> list[_Test]:
                 tests.append(("made" if step.things.issuperset(texts) else "unmade", None))
             for test, value in tests:
                 held[test, path, value].append(number)
-    return [
-        (_when(*key), _bits(numbers, len(steps))) for key, numbers in held.items() if 0 < len(numbers) < len(steps)
-    ]
+    return [(_when(*key), _bits(numbers, len(steps))) for key, numbers in held.items() if 0 < len(numbers) < len(steps)]
 
 
 def _when(test: str, place: str, value: Any) -> When:
