@@ -227,7 +227,7 @@ class _Watched:
 
 
 def _bits_told(sessions: Sequence[_Watched], effects: Effects) -> float:
-    """Return how many bits of the kinds of answers it tells whether things are there, at the best place of each action."""
+    """Return how many bits of kinds of answers it tells whether things are there, at the best place of each action."""
     kinds: defaultdict[str, defaultdict[str, Counter[tuple[bool, str]]]] = defaultdict(lambda: defaultdict(Counter))
     for one in sessions:
         for (name, kind, texts), there in zip(one.steps, one.things(effects), strict=True):
@@ -296,7 +296,8 @@ def _page(every: Sequence[MinedStep], names: Sequence[str]) -> ActionPage:
     found = [(template, of, _trigger(tests, of, len(steps))) for template, of in largest]
     rest = (1 << len(steps)) - 1
     for _, _, (when, holds) in found:
-        rest &= ~holds if when is not None else -1
+        if when is not None:
+            rest &= ~holds
     answers = tuple(
         _kind([steps[number] for number in of], template, when, _share(holds if when else rest, _bits(of, len(steps))))
         for template, of, (when, holds) in found
@@ -309,8 +310,7 @@ def _page(every: Sequence[MinedStep], names: Sequence[str]) -> ActionPage:
         repeats=round(sum(again) / (len(again) + 1), 3) if again else None,
     )
     for in_state in (False, True):
-        page = page.model_copy(update={"facts": (*page.facts, *_facts(every, page, in_state))})
-        page.__dict__.pop("_facts", None)
+        page = ActionPage(**dict(page), facts=(*page.facts, *_facts(every, page, in_state)))
     return page
 
 

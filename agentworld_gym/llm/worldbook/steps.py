@@ -390,7 +390,8 @@ def _whole(text: str) -> str:
 def _filled(slot: re.Match[str], step: Step) -> str:
     values = [value for value in values_at(step.given, slot[1]) if value is not MISSING]
     texts = [value for value in values if isinstance(value, str)]
-    fresh = (value for known in (step.things.__contains__, step.has_seen) for value in texts if not known(value))
+    tests = (step.things.__contains__, step.has_seen) if step.things else (step.has_seen,)
+    fresh = (value for known in tests for value in texts if not known(value))
     value = next(fresh, values[0]) if values else MISSING
     if value is MISSING:
         raise LookupError(slot[1])
