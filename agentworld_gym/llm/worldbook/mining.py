@@ -310,7 +310,7 @@ def _page(every: Sequence[MinedStep], names: Sequence[str]) -> ActionPage:
         repeats=round(sum(again) / (len(again) + 1), 3) if again else None,
     )
     for in_state in (False, True):
-        page = ActionPage(**dict(page), facts=(*page.facts, *_facts(every, page, in_state)))
+        page = ActionPage(**{**dict(page), "facts": (*page.facts, *_facts(every, page, in_state))})
     return page
 
 
