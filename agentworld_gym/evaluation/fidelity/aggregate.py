@@ -47,6 +47,7 @@ GROUP_DRAWS = 400
 
 
 BaselineName = Literal["nearest", "worldbook"]
+"""What is made of recorded sessions, to stand beside the world."""
 
 
 @dataclass

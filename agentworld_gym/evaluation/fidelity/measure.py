@@ -9,7 +9,7 @@ fail here (EnvSimBench, arXiv 2605.07247).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,7 @@ from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.aggregate import BaselineName, Beside, Findings, aggregate
-from agentworld_gym.evaluation.fidelity.baselines import nearest_answers, worldbook_answers
+from agentworld_gym.evaluation.fidelity.baselines import Baseline, nearest_answers, worldbook_answers
 from agentworld_gym.evaluation.fidelity.cases import cases_of
 from agentworld_gym.evaluation.fidelity.consistency_ratio import Searched, consistency, consistency_of
 from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, folder_of
@@ -285,9 +285,7 @@ def _ask(
         show = follower("own history", "steps", total, findings.free)
         replay(runner, findings.cases, taught=False, wave=plan.wave, into=findings.free, on_progress=show)
     asked = {group_of(case.row) for case in findings.cases}
-    makers = {"nearest": nearest_answers, "worldbook": worldbook_answers} if recorded else {}
-    made = {who: make(runner, recorded, asked) for who, make in makers.items()}
-    tables = {who: table for who, table in made.items() if table is not None}
+    tables = _tables(runner, recorded, asked) if recorded else {}
     for who, table in tables.items():
         beside = findings.beside[who] = Beside(table.sessions, table.turns, _source(recorded), plan.saw)
         if findings.taught is not None:
@@ -401,6 +399,17 @@ def _planned_there(
             tally.reached(len(ended), 0, {})
             check()
     return consistency_of([one for _, one in sorted(ended.items())], planner)
+
+
+def _tables(
+    runner: EpisodeRunner, recorded: Sequence[Row] | Path, without: Collection[str]
+) -> dict[BaselineName, Baseline]:
+    """Return what recorded sessions answer by themselves, without those of some groups."""
+    made: dict[BaselineName, Baseline | None] = {
+        "nearest": nearest_answers(runner, recorded, without),
+        "worldbook": worldbook_answers(runner, recorded, without),
+    }
+    return {who: table for who, table in made.items() if table is not None}
 
 
 def _source(recorded: Sequence[Row] | Path) -> str:
