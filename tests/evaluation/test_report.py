@@ -150,7 +150,7 @@ def test_what_worlds_wrote_stays_text():
 def test_the_page_says_what_a_reader_wants_to_know():
     html = page([FIDELITY])
     assert "true history" in html and "nearest answer" in html and "worldbook" in html
-    assert "Beside a table without learning" in html and "14000" in html
+    assert "Beside what needs no training" in html and "14000" in html
     assert "2–4" in html and "metadata" in html
     assert "timeout 3" in html and "4 steps were left unplayed" in html
     assert "2 recorded sessions were left out" in html
