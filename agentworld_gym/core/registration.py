@@ -39,6 +39,7 @@ BUILT_IN_WORLDS = frozenset(
         "tiny",
         "transformers",
         "vllm",
+        "worldbook",
     }
 )
 """The words with which the handles of worlds begin that belong to no domain."""

@@ -32,8 +32,7 @@ from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.llm.worldbook.book import ActionPage, Worldbook
 from agentworld_gym.llm.worldbook.pages import step_of
-from agentworld_gym.llm.worldbook.steps import read_call
-from agentworld_gym.llm.worldbook.templates import is_error
+from agentworld_gym.llm.worldbook.steps import is_error, read_call
 from agentworld_gym.worlds.language_session import LanguageSession
 
 Check = Literal["elements", "format", "contradictions", "schemas"]
@@ -158,7 +157,8 @@ class Checks:
             return "format"
         if self.options.elements and self._leads_on(session, action, observed.text):
             return "elements"
-        if self.options.schemas and not is_error(observed.text) and self._misused(session, action) is not None:
+        failed = is_error(observed.text, action.raw)
+        if self.options.schemas and not failed and self._misused(session, action) is not None:
             return "schemas"
         before = self._answered(session, action)
         if before is not None and not self._equal(before, observed.text):
@@ -189,8 +189,8 @@ class Checks:
             words = None if self.words is None else self.words.refusal(action.parsed)
             if words is None and refusal is not None:
                 return _instead(answer, refusal.text, refusal.state)
-        elif broken == "schemas" and (misused := self._misused(session, action)) is not None:
-            words = misused.refusal(step_of(session, action))
+        elif broken == "schemas" and self.book is not None and (misused := self._misused(session, action)) is not None:
+            words = misused.refusal(step_of(self.book, session, action))
         if words is None:
             return Failure(FailureKind.IMPOSSIBLE, REASONS[broken], retryable=True, spent=answer.spent)
         state = None if session.states is None else session.states[1]

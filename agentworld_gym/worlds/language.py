@@ -13,6 +13,7 @@ from agentworld_gym.core.contracts import (
     NO_USAGE,
     Action,
     AnswerSource,
+    AskedStep,
     ChatRequest,
     Completion,
     Failure,
@@ -272,7 +273,9 @@ class LanguageWorld:
             with suppress(AnswerError):  # No answer to such a state can be read, which is a failure of its own.
                 allows = self._form.constraint(turn)
         sampling = self.sampling.again(reasks).seeded(seed)
-        return ChatRequest([*session.history, last], sampling, conversation=session.conversation, allows=allows)
+        step = AskedStep(turn.action, session.seen.first, session.seen.turns)
+        history = [*session.history, last]
+        return ChatRequest(history, sampling, conversation=session.conversation, allows=allows, step=step)
 
     def _read(
         self, answer: Completion, session: LanguageSession, turn: Turn, seed: int | None

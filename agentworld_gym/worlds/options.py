@@ -25,7 +25,8 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.prompting.state_answers import StateAnswers
 from agentworld_gym.llm.training_coverage import Unseen
-from agentworld_gym.llm.worldbook.pages import BookPages, open_pages
+from agentworld_gym.llm.worldbook import BookAnswers, Worldbook
+from agentworld_gym.llm.worldbook.pages import BookPages, must_be_of, open_pages
 from agentworld_gym.worlds.checks import CheckOptions, Checks
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.grounded_variants import open_grounded
@@ -237,6 +238,21 @@ class WorldOptions(LanguageOptions):
         if self.prompts is None and self.system_prompt is None and "model" in world.fingerprint.parts:
             _advise(world.fingerprint.parts["model"].value)
         return world
+
+    def by_worldbook(self, book: Worldbook) -> LanguageWorld:
+        """Return a language world that a worldbook plays alone; it writes whole observations, whatever is asked for.
+
+        Raises:
+            SpecError: The book is one of another domain or dialect, or an option of a generator is given.
+            WorldNotConfigured: The guard asks for a grounded world, and the domain has none.
+        """
+        must_be_of(book, self.spec)
+        if self.generator:
+            raise SpecError(
+                "options", "language.generator", dict(self.generator), "nothing: a worldbook has no options"
+            )
+        whole = self.model_copy(update={"form": "full", "profile": "full"})
+        return whole.language(BookAnswers(book), "full", pays=book.pays, thinking=False, reasks=0)
 
     def _grounded_outcomes(self, prompts: Prompts) -> GroundedWorld | None:
         """Return the grounded world that knows what tasks change; None where no fields of a state are predicted."""

@@ -12,6 +12,7 @@ from agentworld_gym.base.fingerprint import Part
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.registration import BUILT_IN_WORLDS, all_domains
 from agentworld_gym.llm.bundled_models import TINY, bundled_model, bundled_models, carded_model
+from agentworld_gym.llm.worldbook import read_worldbook
 from agentworld_gym.worlds.grounded_variants import MODELS, engine_variants, open_grounded
 from agentworld_gym.worlds.live import open_live
 from agentworld_gym.worlds.options import WorldOptions
@@ -61,7 +62,7 @@ def kinds() -> str:
         f"{scheme}:DIR or {scheme}:DIR+WORLD ({_short(all_domains()[domain].env_id)})"
         for scheme, domain in schemes().items()
     ]
-    recordings = ("recorded:PATH", "record:PATH+WORLD", "nearest:FILE", "or a registered name")
+    recordings = ("recorded:PATH", "record:PATH+WORLD", "nearest:FILE", "worldbook:FILE", "or a registered name")
     return ", ".join(("grounded", *variants, TINY, MODELS, "live or live:FILE", *own, "scripted", *recordings))
 
 
@@ -96,10 +97,10 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     Args:
         handle: The handle: `grounded`, `live`, `live:FILE` and either with `+WORLD` (see `agentworld_gym.worlds.live`),
             the variant of an engine such as `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
-            `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `awm:DIR` (MCP), `awm:DIR+WORLD` with a
-            language world, `tasks:FILE+WORLD` (see `agentworld_gym.worlds.recorded_tasks`), a folder that `agentworld
-            adopt` left, `recorded:PATH`, `record:PATH+WORLD`, a registered
-            name, or `auto`, which is the environment variable AGENTWORLD_WORLD or else `grounded`.
+            `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `worldbook:FILE`, `awm:DIR` (MCP),
+            `awm:DIR+WORLD` with a language world, `tasks:FILE+WORLD` (see `agentworld_gym.worlds.recorded_tasks`), a
+            folder that `agentworld adopt` left, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`,
+            which is the environment variable AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:
@@ -130,6 +131,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
         return _language(handle, options)
     if kind == "nearest" and rest:
         return _nearest(handle, options)
+    if kind == "worldbook" and rest:
+        return options.by_worldbook(read_worldbook(rest))
     if kind == "recorded" and rest:
         return RecordedWorld(Path(rest))
     if kind == "record" and rest:

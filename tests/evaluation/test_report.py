@@ -27,6 +27,7 @@ from agentworld_gym.evaluation.results.bench import (
     PartyTokens,
 )
 from agentworld_gym.evaluation.results.fidelity import (
+    BaselineFidelity,
     Bin,
     Calibration,
     Cell,
@@ -36,7 +37,6 @@ from agentworld_gym.evaluation.results.fidelity import (
     FidelityResult,
     FidelityRun,
     Measures,
-    NearestAnswer,
     Probes,
 )
 from agentworld_gym.evaluation.results.transfer import Parting, Side, TransferResult
@@ -76,9 +76,10 @@ FIDELITY = FidelityResult(
         DomainFidelity(
             domain="terminal", sessions=5, steps=40, stale=2, fingerprint="f", taught=run(0.9),
             free=run(0.6, failures={"timeout": 3}, lost=4, probes=PROBES),
-            baselines={"copy": measures(0.1), "nearest": measures(0.3)},
-            nearest=NearestAnswer(sessions=400, turns=3100, saw=14_000, taught=run(0.3),
-                                  errors={"true history": share(0.2)}),
+            baselines={"copy": measures(0.1), "nearest": measures(0.3), "worldbook": measures(0.5)},
+            nearest=BaselineFidelity(sessions=400, turns=3100, saw=14_000, taught=run(0.3),
+                                     errors={"true history": share(0.2)}),
+            worldbook=BaselineFidelity(sessions=400, turns=3100, taught=run(0.5)),
             calibration=(Calibration(measure="sequence", count=9, error=0.125,
                                      bins=(Bin(low=0.8, high=0.9, confidence=0.85, exact=share(0.7)),)),
                          Calibration(measure="token", count=9, error=0.375,
@@ -148,8 +149,8 @@ def test_what_worlds_wrote_stays_text():
 
 def test_the_page_says_what_a_reader_wants_to_know():
     html = page([FIDELITY])
-    assert "true history" in html and "nearest answer" in html
-    assert "Beside a table without learning" in html and "14000" in html
+    assert "true history" in html and "nearest answer" in html and "worldbook" in html
+    assert "Beside what needs no training" in html and "14000" in html
     assert "2–4" in html and "metadata" in html
     assert "timeout 3" in html and "4 steps were left unplayed" in html
     assert "2 recorded sessions were left out" in html

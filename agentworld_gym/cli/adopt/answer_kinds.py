@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agentworld_gym.llm.worldbook.templates import answer_kind
+from agentworld_gym.llm.worldbook.steps import answer_kind
 
 
 @dataclass(frozen=True)

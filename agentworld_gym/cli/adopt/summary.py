@@ -85,6 +85,10 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
     yield "## How right it is"
     yield ""
     who = [("this world", measured.taught, measured.free, measured.consistency)]
+    if measured.worldbook is not None:
+        book = measured.worldbook
+        name = f"the worldbook, mined from {book.sessions:,} of these sessions without a model"
+        who.append((name, book.taught, book.free, book.consistency))
     if measured.nearest is not None:
         table = measured.nearest
         name = f"the nearest answer, a table of {table.turns:,} recorded steps"

@@ -41,13 +41,14 @@ from agentworld_gym.cli.language_options import with_language_options
 from agentworld_gym.cli.on_ray import RayOption, WorkersOption, check_workers, on_ray
 
 if TYPE_CHECKING:
-    from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity, FidelityRun, NearestAnswer
+    from agentworld_gym.evaluation.results.fidelity import BaselineFidelity, Consistency, DomainFidelity, FidelityRun
 
 LEGEND = (
     "true history, own history: the share of observations that are right where the rules decide them; "
     "probes: checks with the true verdict; plans: the consistency ratio; all with 95% intervals. "
     "nearest: the nearest answer, a table without learning that answers in the same form; "
-    "errors: those of the world as a share of the table's; copy: the last observation again."
+    "errors: those of the world as a share of the table's; worldbook: the answers of a worldbook of the same sessions, "
+    "without a model; copy: the last observation again."
 )
 """What the table holds."""
 
@@ -86,8 +87,9 @@ def fidelity(
         typer.Option(
             "--nearest",
             metavar="N|all|FILE",
-            help="Training sessions for the nearest answer, a table without learning: a number, all for as "
-            "many as the model saw, or a file that `agentworld samples` wrote; 0 leaves it out.",
+            help="Training sessions for the nearest answer, a table without learning, and for a worldbook: a number, "
+            "all for as many as the model saw, or a file that `agentworld samples` wrote, for the nearest answer "
+            "alone; 0 leaves both out.",
         ),
     ] = NEAREST,
     plans: Annotated[
@@ -250,6 +252,9 @@ def _table_of_domains(found: Sequence[DomainFidelity]) -> None:
             rows.append(("  nearest", *_shares(table.taught, table.free, table.consistency)))
             errors = (share_text(table.errors.get(history)) for history in ("true history", "own history"))
             rows.append(("  errors", *errors, "", ""))
+        if one.worldbook is not None:
+            book = one.worldbook
+            rows.append(("  worldbook", *_shares(book.taught, book.free, book.consistency)))
         if copied is not None:
             rows.append(("  copy", share_text(copied.deterministic), "", "", ""))
     print_table(("", "true history", "own history", "probes", "plans"), rows)
@@ -295,7 +300,7 @@ def _shares(taught: FidelityRun | None, free: FidelityRun | None, plans: Consist
     return (*map(share_text, runs), share_text(probes), ratio)
 
 
-def _describe_table(table: NearestAnswer) -> str:
+def _describe_table(table: BaselineFidelity) -> str:
     """Say how large a table is, and how much the model saw."""
     saw = "" if table.saw is None else f" (the model saw {table.saw:,})"
     return f"the nearest answer is that of {table.turns:,} turns of {counted(table.sessions, 'session')}{saw}"

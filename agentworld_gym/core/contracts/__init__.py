@@ -7,6 +7,7 @@ turns the action into a `ChatRequest`, which a `Generator` answers with a `Compl
 from agentworld_gym.core.contracts.generator import (
     PIECE,
     Allows,
+    AskedStep,
     ChatRequest,
     Completion,
     Conversation,
@@ -34,6 +35,7 @@ __all__ = [
     "ActionKind",
     "Allows",
     "AnswerSource",
+    "AskedStep",
     "ChatRequest",
     "Completion",
     "Conversation",

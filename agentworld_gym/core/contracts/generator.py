@@ -9,6 +9,7 @@ from typing import Any, NotRequired, Protocol, runtime_checkable
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
 from agentworld_gym.core.contracts.observation import NO_USAGE, Failure, Usage
+from agentworld_gym.core.contracts.world import Action
 from agentworld_gym.core.domain.sampling import Sampling
 
 
@@ -59,6 +60,20 @@ PIECE = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True, slots=True)
+class AskedStep:
+    """The step that a request asks about, as no prompt has written it."""
+
+    action: Action
+    """The action."""
+
+    first: str
+    """What was shown before the first action."""
+
+    turns: Sequence[tuple[Action, str]]
+    """The turns before, each an action and what it showed."""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One completion to make."""
 
@@ -80,6 +95,10 @@ class ChatRequest:
 
     allows: Allows | None = field(default=None, compare=False, repr=False)
     """What the completion may be, where the generator can ask at every token; None where it may be anything."""
+
+    step: AskedStep | None = field(default=None, compare=False, repr=False)
+    """The step of a world that the request asks about, for a generator that reads no messages; None for any other
+    request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, groupby, islice
+from typing import Literal
 
 from agentworld_gym.base.statistics.bootstrap import Share, interval
 from agentworld_gym.base.statistics.proportions import proportion
 from agentworld_gym.core.actions.naming import verb
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.evaluation.fidelity.baselines import share_of_errors
 from agentworld_gym.evaluation.fidelity.calibration import LEAST, Measure, calibration, trusted
 from agentworld_gym.evaluation.fidelity.cases import ReplayCase
-from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
 from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep
 from agentworld_gym.evaluation.results.base import excerpt
 from agentworld_gym.evaluation.results.fidelity import (
     Attempts,
+    BaselineFidelity,
     Calibration,
     Cell,
     Consistency,
@@ -25,7 +27,6 @@ from agentworld_gym.evaluation.results.fidelity import (
     Example,
     FidelityRun,
     Measures,
-    NearestAnswer,
     Probes,
     Trusted,
 )
@@ -45,6 +46,10 @@ GROUP_DRAWS = 400
 """The number of bootstrap samples for the interval of a group, of which there are many."""
 
 
+BaselineName = Literal["nearest", "worldbook"]
+"""What is made of recorded sessions, to stand beside the world."""
+
+
 @dataclass
 class Findings:
     """What was measured so far, so that an interrupted evaluation keeps it."""
@@ -55,12 +60,12 @@ class Findings:
     free: Replay | None = None
     baselines: dict[str, list[MatchResult]] = field(default_factory=dict)
     consistency: Consistency | None = None
-    nearest: Beside | None = None
+    beside: dict[BaselineName, Beside] = field(default_factory=dict)
 
 
 @dataclass
 class Beside:
-    """What was measured of the nearest answer so far."""
+    """What was measured of a baseline so far."""
 
     sessions: int
     turns: int
@@ -96,19 +101,20 @@ def aggregate(runner: EpisodeRunner, findings: Findings) -> DomainFidelity:
         calibration=tuple(_calibrations(first)),
         trusted=tuple(_trusted(first)),
         consistency=findings.consistency,
-        nearest=_nearest(findings),
+        nearest=_beside(findings, findings.beside.get("nearest")),
+        worldbook=_beside(findings, findings.beside.get("worldbook")),
         tokens=usage.as_dict(),
         examples=tuple(islice(_examples(first, findings.cases), EXAMPLES)),
     )
 
 
-def _nearest(findings: Findings) -> NearestAnswer | None:
-    table = findings.nearest
+def _beside(findings: Findings, table: Beside | None) -> BaselineFidelity | None:
     if table is None:
         return None
     pairs = {"true history": (findings.taught, table.taught), "own history": (findings.free, table.free)}
     found = {name: share_of_errors(world, beside) for name, (world, beside) in pairs.items() if world and beside}
-    return NearestAnswer(
+    first = table.taught or table.free or Replay()
+    return BaselineFidelity(
         sessions=table.sessions,
         turns=table.turns,
         source=table.source,
@@ -117,6 +123,7 @@ def _nearest(findings: Findings) -> NearestAnswer | None:
         free=_run(table.free, findings.cases) if table.free else None,
         consistency=table.consistency,
         errors={name: share for name, share in found.items() if share is not None},
+        trusted=tuple(_trusted(first)),
     )
 
 

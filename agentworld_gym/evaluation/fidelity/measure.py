@@ -9,7 +9,7 @@ fail here (EnvSimBench, arXiv 2605.07247).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,11 +28,11 @@ from agentworld_gym.core.contracts import Observation, Teachable
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
-from agentworld_gym.evaluation.fidelity.aggregate import Beside, Findings, aggregate
+from agentworld_gym.evaluation.fidelity.aggregate import BaselineName, Beside, Findings, aggregate
+from agentworld_gym.evaluation.fidelity.baselines import Baseline, nearest_answers, worldbook_answers
 from agentworld_gym.evaluation.fidelity.cases import cases_of
 from agentworld_gym.evaluation.fidelity.consistency_ratio import Searched, consistency, consistency_of
 from agentworld_gym.evaluation.fidelity.forward_exactness import exact_steps, folder_of
-from agentworld_gym.evaluation.fidelity.nearest_answer import NearestAnswers, nearest_answers
 from agentworld_gym.evaluation.fidelity.replay import Replay, replay
 from agentworld_gym.evaluation.fidelity.spread import ReplayedSession, merged, replayed_elsewhere, searched_elsewhere
 from agentworld_gym.evaluation.results.fidelity import Consistency, DomainFidelity
@@ -44,6 +44,9 @@ from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.worlds.own_tasks import truth_of
 
 logger = logging.getLogger(__name__)
+
+NAMES: Mapping[BaselineName, str] = {"nearest": "nearest answer", "worldbook": "worldbook"}
+"""What is made of the recorded sessions, to stand beside the world."""
 
 Begin = Callable[[str, str, int], Tally]
 """A function that is called as a stage begins, with its name, what it goes through and how many of these there are. It
@@ -58,9 +61,9 @@ class FidelityPlan:
     """Recorded sessions that no training saw, such as `record` makes."""
 
     recorded: Iterable[Row] | Path = ()
-    """Sessions of the training split, for the nearest answer; or a file of samples that `agentworld samples` made of
-    some, in the form in which the world is asked. Those of the same task as one of `rows` are not looked at. Without
-    any, that baseline is left out."""
+    """Sessions of the training split, for the nearest answer and the worldbook; or a file of samples that `agentworld
+    samples` made of some, in the form in which the world is asked, for the nearest answer alone. Those of the same task
+    as one of `rows` are not looked at. Without any, these baselines are left out."""
 
     saw: int | None = None
     """The number of recorded sessions that the world's model was trained on; None where that is not known."""
@@ -100,8 +103,8 @@ def measure(
         plan: What to measure.
         grounded: The handle of the world to be true to; None takes the grounded world, or AWM's of `awm:DIR+WORLD`.
         on_stage: A function that is called as a stage begins, and returns what counts it; None counts unseen.
-        elsewhere: What replays sessions and searches plans; None does it in this process. The nearest answer, a table
-            in memory, always stays here.
+        elsewhere: What replays sessions and searches plans; None does it in this process. The baselines always stay
+            here.
 
     Returns:
         The result, and whether it was interrupted.
@@ -281,16 +284,17 @@ def _ask(
         findings.free = Replay()
         show = follower("own history", "steps", total, findings.free)
         replay(runner, findings.cases, taught=False, wave=plan.wave, into=findings.free, on_progress=show)
-    table = _table(runner, findings, recorded)
-    if table is not None:
-        beside = findings.nearest = Beside(table.sessions, table.turns, _source(recorded), plan.saw)
+    asked = {group_of(case.row) for case in findings.cases}
+    tables = _tables(runner, recorded, asked) if recorded else {}
+    for who, table in tables.items():
+        beside = findings.beside[who] = Beside(table.sessions, table.turns, _source(recorded), plan.saw)
         if findings.taught is not None:
             beside.taught = Replay()
-            show = follower("nearest answer, true history", "steps", total, beside.taught)
+            show = follower(f"{NAMES[who]}, true history", "steps", total, beside.taught)
             replay(table.runner, findings.cases, taught=True, wave=plan.wave, into=beside.taught, on_progress=show)
         if findings.free is not None:
             beside.free = Replay()
-            show = follower("nearest answer, own history", "steps", total, beside.free)
+            show = follower(f"{NAMES[who]}, own history", "steps", total, beside.free)
             replay(table.runner, findings.cases, taught=False, wave=plan.wave, into=beside.free, on_progress=show)
     for who, answers in _baselines(findings):
         findings.baselines[who] = answers
@@ -322,8 +326,8 @@ def _ask(
             seeds = one_a_task(truth.source, plan.plans)
             tally = begin(f"{name}: plans", "tasks", len(seeds))
             findings.consistency = _planned_there(there, seeds, planner, direct, tally, check)
-        if table is not None and findings.nearest is not None:
-            findings.nearest.consistency = planned(table.runner, "nearest answer, plans")
+        for who, table in tables.items():
+            findings.beside[who].consistency = planned(table.runner, f"{NAMES[who]}, plans")
 
 
 def _planner(plan: FidelityPlan, truth: EpisodeRunner, rows: Sequence[Row]) -> str | None:
@@ -397,11 +401,15 @@ def _planned_there(
     return consistency_of([one for _, one in sorted(ended.items())], planner)
 
 
-def _table(runner: EpisodeRunner, findings: Findings, recorded: Sequence[Row] | Path) -> NearestAnswers | None:
-    """Return the nearest answer of sessions that the world is not asked about; None where there are none."""
-    if not recorded:
-        return None
-    return nearest_answers(runner, recorded, {group_of(case.row) for case in findings.cases})
+def _tables(
+    runner: EpisodeRunner, recorded: Sequence[Row] | Path, without: Collection[str]
+) -> dict[BaselineName, Baseline]:
+    """Return what recorded sessions answer by themselves, without those of some groups."""
+    made: dict[BaselineName, Baseline | None] = {
+        "nearest": nearest_answers(runner, recorded, without),
+        "worldbook": worldbook_answers(runner, recorded, without),
+    }
+    return {who: table for who, table in made.items() if table is not None}
 
 
 def _source(recorded: Sequence[Row] | Path) -> str:
@@ -413,7 +421,7 @@ def _baselines(findings: Findings) -> Iterator[tuple[str, list[MatchResult]]]:
     cases = findings.cases
     asked = [(number, turn) for number, case in enumerate(cases) for turn, one in enumerate(case.asked) if one]
     yield "copy", [cases[number].compare(turn, Observation(cases[number].shown_before(turn))) for number, turn in asked]
-    table = findings.nearest and (findings.nearest.taught or findings.nearest.free)
-    if table:
-        said = {(step.case, step.turn): step.match for step in table.steps}
-        yield "nearest", [said.get(place) or cases[place[0]].compare(place[1], Observation("")) for place in asked]
+    for who, beside in findings.beside.items():
+        steps = (beside.taught or beside.free or Replay()).steps
+        said = {(step.case, step.turn): step.match for step in steps}
+        yield who, [said.get(place) or cases[place[0]].compare(place[1], Observation("")) for place in asked]

@@ -11,7 +11,7 @@ from agentworld_gym.evaluation.results.fidelity import Bin
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 230, 34, 12, 12, 38
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-COLOURS = ("var(--one)", "var(--two)", "var(--three)", "var(--four)")
+COLOURS = ("var(--one)", "var(--two)", "var(--three)", "var(--four)", "var(--five)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,15 +213,16 @@ class Consistency(Strict):
     """The number of plans that the dream failed on, by kind of failure."""
 
 
-class NearestAnswer(Strict):
-    """A table without learning beside the world: it answers as the recorded turn whose words are most alike.
+class BaselineFidelity(Strict):
+    """What answers without learning beside the world: the nearest answer, or a worldbook.
 
-    It is asked in the world's form, and its answers are read as those of the world are. What it cannot answer so is an
-    error.
+    The nearest answer, a table, answers as the recorded turn whose words are most alike. It is asked in the world's
+    form, and its answers are read as those of the world are. What it cannot answer so is an error. A worldbook is mined
+    from the same sessions, and writes whole observations.
     """
 
     sessions: int
-    """The number of recorded sessions that the table holds."""
+    """The number of recorded sessions that it was made of."""
 
     turns: int
     """The number of their turns."""
@@ -242,8 +243,11 @@ class NearestAnswer(Strict):
     """The consistency ratio, where that of the world was measured."""
 
     errors: dict[str, Share] = Field(default_factory=dict)
-    """The errors of the world as a share of those of the table, with the `true history` and with their `own history`.
-    A step without an answer is an error of either."""
+    """The errors of the world as a share of its own, with the `true history` and with their `own history`. A step
+    without an answer is an error of either."""
+
+    trusted: tuple[Trusted, ...] = ()
+    """What guards would take as it is, where it tells its confidence."""
 
 
 class Example(Strict):
@@ -282,10 +286,13 @@ class DomainFidelity(Strict):
 
     baselines: dict[str, Measures] = Field(default_factory=dict)
     """The measures of what needs no model, over the steps that the world answered: `copy` repeats the last observation,
-    `nearest` gives the nearest answer."""
+    `nearest` gives the nearest answer, and `worldbook` the answer of a worldbook."""
 
-    nearest: NearestAnswer | None = None
+    nearest: BaselineFidelity | None = None
     """The nearest answer in all that the world was asked for; None where no session was recorded for it."""
+
+    worldbook: BaselineFidelity | None = None
+    """A worldbook that answers all of that without a model; None where no session was recorded for it."""
 
     calibration: tuple[Calibration, ...] = ()
     """The calibration of the world's confidence, where it tells it."""

@@ -1,10 +1,14 @@
-"""The worldbook: what recorded sessions tell of a system, mined by code, for a world model that cannot be trained.
+"""The worldbook: what recorded sessions tell of a system, mined by code.
 
-It is one YAML file that a person can read and edit. A language world shows its model the page that fits an action
-(after Trace2Env, arXiv 2610.06100), and its checks take the schemas of the book where the system's own are not known.
+    rows ─ mining ─► book (one YAML file) ─┬─► answers by itself: `BookAnswers`, a generator
+              │                            ├─► pages: a language world shows its model the page that fits an action
+      rules of a model                     └─► the schemas that a language world checks
+
+`steps` says what a step and an answer are to all of these. A person can read and edit the file. It is for systems whose
+world model cannot be trained (after Trace2Env, arXiv 2610.06100), and a baseline for one that was.
 """
 
-from agentworld_gym.llm.worldbook.book import Worldbook, read_worldbook
+from agentworld_gym.llm.worldbook.book import BookAnswers, Worldbook, read_worldbook
 from agentworld_gym.llm.worldbook.mining import chosen_sessions, mine
 
-__all__ = ["Worldbook", "chosen_sessions", "mine", "read_worldbook"]
+__all__ = ["BookAnswers", "Worldbook", "chosen_sessions", "mine", "read_worldbook"]

@@ -1,17 +1,19 @@
 """The worldbook as a document: one YAML file that code writes, and that a person can read and edit.
 
 domain, dialect      what the sessions are of
-actions              by name: how often it was done, the schema of its arguments, its kinds of answers, rules
+pays, effects        whether the system pays for steps; what actions do
+actions              by name: how often it was done, the schema of its arguments, its kinds of answers, facts, rules
 entities             what answers and arguments hold: the fields of each, and their types
 sessions             where the book comes from: digests of sessions, and their origins
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import yaml
 from pydantic import Field, field_validator, model_validator
@@ -21,9 +23,25 @@ from agentworld_gym.base.documents.strict import Positive, Share, Strict, read_d
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.core.actions.toolset import CompiledSchema, first_line
-from agentworld_gym.llm.worldbook.schemas import JsonType, json_type
-from agentworld_gym.llm.worldbook.steps import MISSING, Step, values_at
-from agentworld_gym.llm.worldbook.templates import rendered
+from agentworld_gym.core.contracts import AskedStep, ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.core.contracts.verdict import Told
+from agentworld_gym.llm.prompting.parsing import in_output_tag
+from agentworld_gym.llm.worldbook.steps import (
+    MISSING,
+    NO_EFFECTS,
+    Effects,
+    JsonType,
+    Step,
+    json_type,
+    rendered,
+    values_at,
+)
+
+
+def state_of(step: Step) -> str:
+    """Return a digest of the state in which a step is done: what its session showed first, and what the last action
+    showed that may have changed something."""
+    return digest_of([step.first, step.state])[:12]
 
 
 class When(Strict):
@@ -56,6 +74,12 @@ class When(Strict):
     unseen: tuple[str, ...] = ()
     """Places some of whose texts were neither shown nor written before."""
 
+    made: tuple[str, ...] = ()
+    """Places all of whose texts name things that were made, and not removed since."""
+
+    unmade: tuple[str, ...] = ()
+    """Places some of whose texts name no such thing."""
+
     done: tuple[str, ...] = ()
     """Actions that were done before."""
 
@@ -65,12 +89,14 @@ class When(Strict):
     def holds(self, step: Step) -> bool:
         """Return whether the condition holds of a step."""
         return (
-            all(any(one is not MISSING for one in values_at(step.arguments, path)) for path in self.given)
-            and all(MISSING in values_at(step.arguments, path) for path in self.missing)
-            and all(kind in map(_type, values_at(step.arguments, path)) for path, kind in self.types.items())
-            and all(value in values_at(step.arguments, path) for path, value in self.equals.items())
+            all(any(one is not MISSING for one in values_at(step.given, path)) for path in self.given)
+            and all(MISSING in values_at(step.given, path) for path in self.missing)
+            and all(kind in map(_type, values_at(step.given, path)) for path, kind in self.types.items())
+            and all(value in values_at(step.given, path) for path, value in self.equals.items())
             and all((texts := _texts(step, path)) and all(map(step.has_seen, texts)) for path in self.seen)
             and all(not all(map(step.has_seen, _texts(step, path))) for path in self.unseen)
+            and all((texts := _texts(step, path)) and step.things.issuperset(texts) for path in self.made)
+            and all(not step.things.issuperset(_texts(step, path)) for path in self.unmade)
             and step.done.issuperset(self.done)
             and step.done.isdisjoint(self.undone)
         )
@@ -92,6 +118,8 @@ class When(Strict):
             *(f"`{path}` is {value!r}" for path, value in self.equals.items()),
             *(f"`{path}` was seen before" for path in self.seen),
             *(f"`{path}` was never seen before" for path in self.unseen),
+            *(f"`{path}` names what was made" for path in self.made),
+            *(f"`{path}` names what is not there" for path in self.unmade),
             *(f"`{name}` was done before" for name in self.done),
             *(f"`{name}` was not done before" for name in self.undone),
         ]
@@ -118,7 +146,7 @@ class AnswerKind(Strict):
     """One kind of answers to an action."""
 
     answer: str
-    """The answer as a template: see `agentworld_gym.llm.worldbook.templates`."""
+    """The answer as a template: see `agentworld_gym.llm.worldbook.steps`."""
 
     count: Positive
     """How many steps were answered so."""
@@ -129,8 +157,9 @@ class AnswerKind(Strict):
     when: When | None = None
     """What triggers it, as far as one can tell."""
 
-    holds: Share | None = None
-    """Of the steps of which the condition holds, the share that was answered so."""
+    holds: Share
+    """Of the steps of which the condition holds, the share that was answered so; without one, of those of which no
+    condition holds. One step more, with another answer, is counted: of three steps alike little is known."""
 
     examples: tuple[BookExample, ...] = Field(min_length=1)
     """Steps of different sessions that were answered so."""
@@ -155,6 +184,32 @@ class BookRule(Strict):
     """How many of them the book predicts without it."""
 
 
+class Fact(Strict):
+    """What one action was answered in several sessions."""
+
+    action: str
+    """The action."""
+
+    state: str | None = None
+    """The digest of the state in which it was done: see `state_of`. None counts it in every state."""
+
+    answer: str
+    """The answer."""
+
+    holds: Share
+    """The share of these steps that were answered so; one step more, with another answer, is counted."""
+
+
+class Answer(NamedTuple):
+    """An answer that a book gives."""
+
+    text: str
+    """The answer."""
+
+    share: float
+    """How likely it is: the share of the recorded steps in which what tells it was right."""
+
+
 class ActionPage(Strict):
     """What is known of one action."""
 
@@ -166,6 +221,13 @@ class ActionPage(Strict):
 
     answers: tuple[AnswerKind, ...] = Field(min_length=1)
     """The kinds of answers, the most common first."""
+
+    repeats: Share | None = None
+    """Of the steps in which an idle action was done again, with nothing but idle ones between, the share that was
+    answered as before; None where there are none."""
+
+    facts: tuple[Fact, ...] = ()
+    """What the action was answered to the letter, where `answers` do not tell it."""
 
     rules: tuple[BookRule, ...] = ()
     """Rules, of which the first that fits counts more than `answers`."""
@@ -192,27 +254,46 @@ class ActionPage(Strict):
         left = ((one, tuple(shown for shown in one.examples if shown.session not in barred)) for one in self.answers)
         return [one.model_copy(update={"examples": examples}) for one, examples in left if examples]
 
-    def fitting(self, step: Step, barred: Collection[str] = ()) -> AnswerKind | None:
-        """Return the kind of answers that is most to be expected of a step; None where there is none."""
-        kinds = self.kinds(barred)
-        triggered = [one for one in kinds if one.when is not None and one.when.holds(step)]
-        if triggered:
-            return max(triggered, key=lambda one: (one.holds or 0, one.count))
-        return max([one for one in kinds if one.when is None] or kinds, key=lambda one: one.count, default=None)
+    def fitting(self, step: Step, barred: Collection[str] = ()) -> list[tuple[AnswerKind, float]]:
+        """Return the kinds of answers that a step may get, each with its likelihood, the likeliest first: those whose
+        conditions hold, or else those without one. Where there is none either, all are as unlikely as can be."""
+        kinds = self.kinds(barred) if barred else self.answers
+        fit = [one for one in kinds if one.when is not None and one.when.holds(step)]
+        fit = fit or [one for one in kinds if one.when is None]
+        likely = [(one, one.holds) for one in fit] or [(one, 0.0) for one in kinds]
+        return sorted(likely, key=lambda one: (one[1], one[0].count), reverse=True)
 
-    def expected(self, step: Step, barred: Collection[str] = ()) -> str | None:
-        """Return the answer that the page predicts; None where it does not know all of it."""
+    def told(self, step: Step, barred: Collection[str] = ()) -> Answer | None:
+        """Return the likeliest answer of those that the page tells in full; None where it tells none."""
         for rule in self.rules:
             if rule.when.holds(step) and (text := rendered(rule.answer, step)) is not None:
-                return text
-        kind = self.fitting(step, barred)
-        return None if kind is None else rendered(kind.answer, step)
+                return Answer(text, rule.right / (rule.steps + 1))
+        found = [Answer(fact.answer, fact.holds) for fact in self._known(step)]
+        if step.again is not None and self.repeats is not None:
+            found.append(Answer(step.again, self.repeats))
+        said = ((rendered(kind.answer, step), share) for kind, share in self.fitting(step, barred))
+        found += [Answer(text, share) for text, share in said if text is not None][:1]
+        return max(found, key=lambda one: one.share, default=None)
+
+    def expected(self, step: Step, barred: Collection[str] = ()) -> str | None:
+        """Return the answer that is to be expected; None where the page does not know all of it."""
+        told, kinds = self.told(step, barred), self.fitting(step, barred)
+        return None if told is None or (kinds and kinds[0][1] > told.share) else told.text
+
+    def _known(self, step: Step) -> Iterator[Fact]:
+        for state in (state_of(step), None):
+            if (fact := self._facts.get((step.action, state))) is not None:
+                yield fact
+
+    @cached_property
+    def _facts(self) -> dict[tuple[str, str | None], Fact]:
+        return {(fact.action, fact.state): fact for fact in self.facts}
 
     def refusal(self, step: Step, barred: Collection[str] = ()) -> str | None:
         """Return how the system refuses a step, if it does; None where the page does not know the words."""
         errors = [one for one in self.kinds(barred) if one.error]
         told = [one for one in errors if one.when is not None and one.when.holds(step)]
-        known = (rendered(one.answer, step) for one in sorted(told, key=lambda one: -(one.holds or 0)))
+        known = (rendered(one.answer, step) for one in sorted(told, key=lambda one: -one.holds))
         return next((text for text in known if text is not None), None)
 
 
@@ -231,6 +312,13 @@ class Worldbook(Strict):
 
     dialect: str = ""
     """The dialect of the sessions; empty where the domain names none."""
+
+    pays: Told | None = None
+    """What the system says of each step at its end: rewards and ends, or success beside them; None where it pays for
+    none."""
+
+    effects: Effects = NO_EFFECTS
+    """What actions do, as far as recordings tell."""
 
     actions: dict[str, ActionPage]
     """What is known of each action, by its name."""
@@ -253,6 +341,21 @@ class Worldbook(Strict):
     def digest(self) -> str:
         """A digest of the content."""
         return digest_of(self.model_dump())
+
+    def step(self, action: str, first: str, turns: Sequence[tuple[str, str]]) -> Step:
+        """Read an action after some turns; see `Step.of`."""
+        return Step.of(action, first, turns, self.effects)
+
+    def answer(self, step: Step, barred: Collection[str] = ()) -> Answer | None:
+        """Return the answer to a step: what its page tells, or else a recorded one, whose likelihood is 0; None where
+        the book does not know the action."""
+        page = self.actions.get(step.name)
+        if page is None:
+            return None
+        shown = (example.answer for kind, _ in page.fitting(step, barred) for example in kind.examples)
+        if (told := page.told(step, barred)) is None and (text := next(shown, None)) is not None:
+            return Answer(text, 0.0)
+        return told
 
     def barred(self, origins: Iterable[str]) -> frozenset[str]:
         """Return the sessions that share an origin with an episode; see `agentworld_gym.llm.retrieval.steps`."""
@@ -277,6 +380,44 @@ def read_worldbook(path: Path | str) -> Worldbook:
     return read_document(Worldbook, Path(path), "a worldbook, which `agentworld worldbook` writes")
 
 
+class BookAnswers:
+    """A generator that answers from a worldbook, without a model: the likeliest answer of the book to each step.
+
+    Its confidence is the share of recorded steps in which what tells the answer was right. An action that the book does
+    not know is a failure of the kind `unseen`. It answers requests of language worlds that write whole observations.
+
+    Args:
+        book: The book.
+    """
+
+    supports_seed = False
+    supports_schema = False
+    deterministic = True
+
+    def __init__(self, book: Worldbook) -> None:
+        self._book = book
+
+    def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
+        """Answer each request in order."""
+        return ((index, self._answered(request.step)) for index, request in enumerate(requests))
+
+    def _answered(self, asked: AskedStep | None) -> Completion | Failure:
+        if asked is None:
+            return Failure(FailureKind.REJECTED, "a worldbook answers the steps of a world, and no other requests")
+        step = self._book.step(asked.action.raw, asked.first, [(action.raw, shown) for action, shown in asked.turns])
+        answer = self._book.answer(step)
+        if answer is None:
+            return Failure(FailureKind.UNSEEN, f"the worldbook has no action {step.name!r}")
+        return Completion(in_output_tag(answer.text), logprob=math.log(max(answer.share, 1e-9)))
+
+    def describe(self) -> dict[str, tuple[str, bool]]:
+        """Return the digest of the book."""
+        return {"generator": ("worldbook", True), "model": (self._book.digest, True)}
+
+    def close(self) -> None:
+        """Do nothing: nothing is held."""
+
+
 class _Dumper(yaml.SafeDumper):
     """Writes texts of several lines as blocks, and data without anchors."""
 
@@ -297,4 +438,4 @@ def _type(value: Any) -> str:
 
 
 def _texts(step: Step, path: str) -> list[str]:
-    return [value for value in values_at(step.arguments, path) if isinstance(value, str)]
+    return [value for value in values_at(step.given, path) if isinstance(value, str)]

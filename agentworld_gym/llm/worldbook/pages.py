@@ -17,6 +17,7 @@ from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.base.text.escaping import escape
 from agentworld_gym.core.contracts import Action
+from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.templates import render, ticks
 from agentworld_gym.llm.prompting.tool_definitions import parameters_of
@@ -58,10 +59,9 @@ def template(name: str) -> Template:
     return environment.get_template(name)
 
 
-def step_of(session: _Asking, action: Action) -> Step:
+def step_of(book: Worldbook, session: _Asking, action: Action) -> Step:
     """Return an action of a session as a worldbook sees it."""
-    turns = [(done.raw, shown) for done, shown in session.seen.turns]
-    return Step.of(action.raw, session.seen.first, turns)
+    return book.step(action.raw, session.seen.first, [(done.raw, shown) for done, shown in session.seen.turns])
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class BookPages:
 
     def __call__(self, session: _Asking, action: Action) -> str:
         """Write what a request shows beside its turn; empty where the book does not know the action."""
-        step = step_of(session, action)
+        step = step_of(self.book, session, action)
         page = self.book.actions.get(step.name)
         if page is None:
             return ""
@@ -135,13 +135,19 @@ def open_pages(path: Path | str, prompts: Prompts) -> BookPages:
         SpecError: It is no worldbook, or one of another domain or dialect than that of the prompts.
     """
     book = read_worldbook(path)
-    for key, found, wanted in (
-        ("domain", book.domain, prompts.spec.id),
-        ("dialect", book.dialect, prompts.spec.dialect),
-    ):
+    must_be_of(book, prompts.spec, path)
+    return BookPages(book, prompts)
+
+
+def must_be_of(book: Worldbook, spec: DomainSpec, path: Path | str = "worldbook") -> None:
+    """Refuse a book of another domain or dialect than that of a spec.
+
+    Raises:
+        SpecError: It is one.
+    """
+    for key, found, wanted in (("domain", book.domain, spec.id), ("dialect", book.dialect, spec.dialect)):
         if found != (wanted or ""):
             raise SpecError(path, key, found, f"{wanted or 'none'}, the {key} of the world")
-    return BookPages(book, prompts)
 
 
 def _shown(kind: AnswerKind) -> dict[str, Any]:

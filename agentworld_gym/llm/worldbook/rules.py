@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,9 +17,9 @@ from agentworld_gym.llm.prompting.tool_definitions import parameters_of
 from agentworld_gym.llm.rows.pools import draw, group_of
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.worldbook.book import ActionPage, BookRule, When, Worldbook
-from agentworld_gym.llm.worldbook.mining import MinedStep, mine, mined_steps
+from agentworld_gym.llm.worldbook.mining import MinedStep, by_action, mine
 from agentworld_gym.llm.worldbook.pages import template
-from agentworld_gym.llm.worldbook.templates import rendered
+from agentworld_gym.llm.worldbook.steps import rendered
 
 TEMPLATE = "shared/worldbook_rules.j2"
 """The template of what a model is asked."""
@@ -94,7 +93,8 @@ def with_rules(sessions: Sequence[Row], generator: Generator) -> RuledBook:
         raise SpecError(
             "rows", "rows", len(sessions), "more sessions of different tasks, of which some judge the rules"
         )
-    seen, judges, pages = _by_name(shown), _by_name(held_out), mine(shown).actions
+    learned = mine(shown)
+    seen, judges, pages = by_action(shown, learned.effects), by_action(held_out, learned.effects), learned.actions
     wrong = {name: [one for one in seen[name] if page.expected(one.step) != one.answer] for name, page in pages.items()}
     names = [name for name in pages if wrong[name]][:MOST_ACTIONS]
     requests = [ChatRequest([_question(name, pages[name], wrong[name])], SAMPLING) for name in names]
@@ -108,7 +108,7 @@ def with_rules(sessions: Sequence[Row], generator: Generator) -> RuledBook:
         for rule in _rules(answer.text):
             proposed += rule is not None
             unreadable += rule is None
-            kept = None if rule is None else judged(rule, page, judges[names[place]])
+            kept = None if rule is None else judged(rule, page, judges.get(names[place], []))
             if kept is not None:
                 page = page.model_copy(update={"rules": (*page.rules, kept)})
         rules[names[place]] = page.rules
@@ -163,12 +163,5 @@ def _question(name: str, page: ActionPage, wrong: Sequence[MinedStep]) -> Messag
 
 
 def _shown(one: MinedStep) -> dict[str, str]:
-    texts = {"before": one.step.seen[-CHARS:], "action": one.step.action[:CHARS], "answer": one.answer[:CHARS]}
+    texts = {"before": one.step.shown[-CHARS:], "action": one.step.action[:CHARS], "answer": one.answer[:CHARS]}
     return {**{key: escape(text) for key, text in texts.items()}, "ticks": ticks("\n".join(texts.values()))}
-
-
-def _by_name(sessions: Sequence[Row]) -> defaultdict[str, list[MinedStep]]:
-    found: defaultdict[str, list[MinedStep]] = defaultdict(list)
-    for one in (one for row in sessions for one in mined_steps(row)):
-        found[one.step.name].append(one)
-    return found

@@ -49,8 +49,10 @@ def test_the_folder_holds_what_every_stage_found(adopted: Path) -> None:
     [measured] = FidelityResult.read(run / "fidelity.json").domains
     assert measured.taught is not None and measured.free is not None and measured.nearest is not None
     assert measured.nearest.sessions == 12
+    assert measured.worldbook is not None and measured.worldbook.sessions == 12
     assert measured.free.whole is not None and measured.free.whole.count == measured.sessions
     page = (run / "README.md").read_text()
+    assert "| the worldbook, mined from 12 of these sessions without a model |" in page
     assert "## What to trust" in page and "| own history | whole sessions |" in page
     assert json.loads((run / "adopted.json").read_text())["sessions"] == 12
 

@@ -36,10 +36,10 @@ from agentworld_gym.core.screens import is_graphical
 from agentworld_gym.core.screens.sight import last_screen
 from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.options import EnvOptions
+from agentworld_gym.evaluation.fidelity.baselines import share_of_errors
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
 from agentworld_gym.evaluation.fidelity.cases import cases_of, recorded_task
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure, record
-from agentworld_gym.evaluation.fidelity.nearest_answer import share_of_errors
 from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep, replay
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.evaluation.results.transfer import TransferResult
@@ -506,20 +506,21 @@ def test_a_table_plays_any_domain_in_the_form_of_its_small_model(domain: str, tm
     assert told.answered and told.exact == told.answered
 
 
-def test_the_nearest_answer_is_asked_for_all_that_the_world_is_asked_for():
+def test_baselines_are_asked_for_all_that_the_world_is_asked_for():
     found, _ = measure(
         options("tiny"), FidelityPlan(ROWS, record("terminal", 10, split="train"), 14_000, plans=range(2))
     )
-    table = found.nearest
-    assert table is not None and found.free and found.taught
-    assert (table.sessions, table.saw) == (10, 14_000)
-    for run in (table.taught, table.free):
-        assert run is not None and run.measures is not None
-        assert run.measures.exact.count + sum(run.failures.values()) + run.lost == STEPS
-    assert table.free is not None and table.free.probes is not None
-    assert table.consistency is not None and found.consistency is not None
-    assert table.consistency.direct == found.consistency.direct
-    assert set(table.errors) == {"true history", "own history"}
+    for table in (found.nearest, found.worldbook):
+        assert table is not None and found.free and found.taught
+        assert (table.sessions, table.saw) == (10, 14_000)
+        for run in (table.taught, table.free):
+            assert run is not None and run.measures is not None
+            assert run.measures.exact.count + sum(run.failures.values()) + run.lost == STEPS
+        assert table.free is not None and table.free.probes is not None
+        assert table.consistency is not None and found.consistency is not None
+        assert table.consistency.direct == found.consistency.direct
+        assert set(table.errors) == {"true history", "own history"}
+    assert found.worldbook is not None and [one.least for one in found.worldbook.trusted] == [0.9, 0.99]
 
 
 def test_errors_are_counted_as_a_share_of_those_of_the_table():
@@ -542,7 +543,7 @@ def test_errors_are_counted_as_a_share_of_those_of_the_table():
 
 def test_baselines_stand_beside_the_world():
     found, _ = measure(options("grounded"), FidelityPlan(ROWS, record("terminal", 10, split="train")))
-    assert set(found.baselines) == {"copy", "nearest"}
+    assert set(found.baselines) == {"copy", "nearest", "worldbook"}
     assert found.nearest is not None and (found.nearest.sessions, found.nearest.taught) == (10, None)
     assert found.baselines["copy"].exact.share < 0.3
     assert all(one.exact.count == STEPS for one in found.baselines.values())
@@ -553,6 +554,7 @@ def test_the_nearest_answer_is_not_taken_from_a_session_that_is_asked_about():
     mixed, _ = measure(options("grounded"), FidelityPlan(ROWS, [*ROWS, *others]))
     apart, _ = measure(options("grounded"), FidelityPlan(ROWS, others))
     assert mixed.baselines == apart.baselines and mixed.nearest == apart.nearest
+    assert mixed.worldbook == apart.worldbook
     own, _ = measure(options("grounded"), FidelityPlan(ROWS, ROWS))
     assert set(own.baselines) == {"copy"}
 

@@ -27,7 +27,7 @@ from agentworld_gym.llm.retrieval import StepRetrieval, origin_of_row
 from agentworld_gym.llm.retrieval.build import build_index
 from agentworld_gym.llm.rows.row import Row, RowProvenance
 from agentworld_gym.llm.worldbook import Worldbook, chosen_sessions, mine, read_worldbook
-from agentworld_gym.llm.worldbook.steps import Step
+from agentworld_gym.llm.worldbook.steps import Effects, Step
 from agentworld_gym.worlds.checks import REASONS
 
 FREE = Task(
@@ -45,7 +45,7 @@ def session(name: str, *turns: tuple[str, str], domain: str = "mcp", **told: Any
     last = {"current_prompt": actions[-1], "turn_idx": len(turns), "total_turns": len(turns)}
     row = {"task": domain, "id": name, "system_str": name, "prompt": actions, "response": shown, **last}
     free = {"task_id": FREE_PLAY, "family": FREE_PLAY, "provenance": RowProvenance(source="collect"), "split": "train"}
-    return Row(**row, actions=actions, observations=shown, first_observation="Connected.", **{**free, **told})
+    return Row(**row, actions=actions, observations=shown, **{"first_observation": "Connected.", **free, **told})
 
 
 def notes(seed: int) -> Row:
@@ -94,10 +94,11 @@ def test_a_book_holds_tools_kinds_of_answers_errors_with_their_triggers_and_enti
 
 
 def test_a_book_predicts_what_its_templates_give_and_nothing_else() -> None:
-    pages, other = mine(SESSIONS).actions, notes(99)
+    found, other = mine(SESSIONS), notes(99)
+    pages = found.actions
     turns = list(zip(other.actions, other.observations, strict=True))
     for number, (action, shown) in enumerate(turns):
-        step = Step.of(action, other.first_observation, turns[:number])
+        step = found.step(action, other.first_observation, turns[:number])
         if (expected := pages[step.name].expected(step)) is not None and step.name != "notes-list":
             assert expected == shown
     assert pages["notes-read"].expected(Step.of(call("read", name="new"), "", [])) == "Error: no note new"
@@ -113,7 +114,12 @@ def test_a_book_can_be_read_and_edited(book: Path) -> None:
     assert read_worldbook(book) == mine(SESSIONS)
     data = yaml.safe_load(book.read_text())
     data["actions"]["notes-read"]["answers"] = [
-        {"answer": "always", "count": 1, "examples": data["actions"]["notes-read"]["answers"][0]["examples"]}
+        {
+            "answer": "always",
+            "count": 1,
+            "holds": 0.5,
+            "examples": data["actions"]["notes-read"]["answers"][0]["examples"],
+        }
     ]
     book.write_text(yaml.safe_dump(data))
     assert read_worldbook(book).actions["notes-read"].expected(Step.of(call("read"), "", [])) == "always"
@@ -159,6 +165,94 @@ def test_any_session_makes_a_book_that_reads_as_it_was_written(tmp_path_factory:
     for action, _ in turns:
         step = Step.of(action, "", turns)
         found.actions[step.name].expected(step)
+
+
+def shelf(seed: int) -> Row:
+    """A session of a shelf on which boxes are put and from which they are taken, beside a lamp that only shines."""
+    rng, there, turns = Random(seed), set[str](), list[tuple[str, str]]()
+    for _ in range(12):
+        box = rng.choice([*there, f"box{rng.randrange(40)}"])
+        tool = rng.choice(["put", "take", "open", "look"])
+        if tool == "put":
+            there.add(box)
+            shown = f"Put {box}."
+        elif tool == "look":
+            shown = "A lamp."
+        else:
+            shown = f"{tool}: {box}" if box in there else f"Error: no {box}"
+            there -= {box} if tool == "take" else set()
+        turns.append((call(tool, **({} if tool == "look" else {"box": box})), shown))
+    return session(f"shelf{seed}", *turns)
+
+
+def test_a_book_follows_what_actions_make_and_remove() -> None:
+    found = mine([shelf(seed) for seed in range(60)])
+    assert found.effects.makes == (("notes-put", "box"),)
+    assert found.effects.removes == (("notes-take", "box"),)
+    assert "notes-look" in found.effects.idle and "notes-put" not in found.effects.idle
+    turns = [(call("put", box="box1"), "Put box1.")]
+    for done, shown in ((turns, "open: box1"), ([*turns, (call("take", box="box1"), "take: box1")], "Error: no box1")):
+        answer = found.answer(found.step(call("open", box="box1"), "Connected.", done))
+        assert answer is not None and answer.text == shown and answer.share > 0.9
+
+
+def test_an_action_that_changes_nothing_shows_again_what_it_showed() -> None:
+    step = Step.of("ls", "$", [("ls", "a"), ("pwd", "/")], Effects(idle=("ls", "pwd")))
+    assert step.again == "a"
+    assert Step.of("ls", "$", [("ls", "a"), ("rm a", "")], Effects(idle=("ls", "pwd"))).again is None
+
+
+def test_facts_are_what_several_sessions_were_answered_alike_in_one_state() -> None:
+    rooms = {"hall": "A hall.", "yard": "A yard."}
+    rows = [
+        session(f"{room}{number}", ("go " + room, shown), ("go on", f"Behind the {room}."), domain="terminal")
+        for room, shown in rooms.items()
+        for number in range(4)
+    ]
+    found = mine(rows)
+    for room, shown in rooms.items():
+        answer = found.answer(found.step("go on", "Connected.", [("go " + room, shown)]))
+        assert answer == (f"Behind the {room}.", 0.8)
+
+
+def test_a_line_of_a_shell_begins_with_its_last_line_and_the_action() -> None:
+    rows = [
+        session(name, ("echo a", f"{name}$ echo a\na\n{name}$"), (f"cd {name}", f"{name}$ cd {name}\n{name}$"),
+                domain="terminal", first_observation=f"{name}$")
+        for name in "abc"
+    ]  # fmt: skip
+    assert [kind.answer for kind in mine(rows).actions["cd"].answers] == ["{$line} {$action}\n{$line}"]
+
+
+def test_a_book_plays_a_world_alone_and_tells_how_likely_its_answers_are(book: Path, tmp_path: Path) -> None:
+    env = make("AgentWorld/MCP-v0", world=f"worldbook:{book}", task=FREE)
+    env.reset(seed=0)
+    for action, shown in ((call("read", name="x"), "Error: no note x"), (call("list"), '{"notes": []}')):
+        observation, _, _, truncated, info = env.step(action)
+        assert (observation, truncated) == (shown, False)
+        assert info["confidence"] < 0
+    *_, truncated, info = env.step(call("unknown"))
+    assert truncated and info["failure"]["kind"] == FailureKind.UNSEEN
+    env.close()
+    guarded = make("AgentWorld/MCP-v0", world=f"worldbook:{book}", task=FREE, language={"guard": {"least": 0.99}})
+    guarded.reset(seed=0)
+    *_, info = guarded.step(call("read", name="x"))
+    assert info["failure"]["kind"] == FailureKind.UNLIKELY
+    guarded.close()
+    with pytest.raises(SpecError, match="a worldbook has no options"):
+        make("AgentWorld/MCP-v0", world=f"worldbook:{book}", language={"generator": {"confidence": True}})
+    with pytest.raises(SpecError, match="terminal, the domain of the world"):
+        make("AgentWorld/Terminal-v0", world=f"worldbook:{book}")
+
+
+def test_a_book_says_what_a_system_pays(tmp_path: Path) -> None:
+    told = ("[reward 0]", "[reward 1; over; success]")
+    rows = [
+        session(name, ("go", "A hall."), ("take coin", "Taken."), verdicts=told, domain="terminal") for name in "ab"
+    ]
+    found = mine(rows)
+    assert found.pays == "success"
+    assert [kind.answer for kind in found.actions["take"].answers] == ["Taken.\n[reward 1; over; success]"]
 
 
 class Asked:

@@ -1,7 +1,8 @@
-"""The nearest answer: a table without learning, asked in the form in which the world is asked, and read by its view.
+"""What recorded sessions answer without learning: the nearest answer, and a worldbook that is mined from them.
 
-What it gets right is what the form of the answers, the names in them and the view do by themselves. A model is worth
-what it gets right beyond that.
+The nearest answer is asked in the form in which the world is asked, and read by its view: what it gets right is what
+the form of the answers, the names in them and the view do by themselves. A worldbook writes whole observations. A model
+is worth what it gets right beyond both.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +23,21 @@ from agentworld_gym.llm.rows.pools import group_of
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.samples import Sample, read_samples
 from agentworld_gym.llm.rows.samples_from_rows import turn_samples
+from agentworld_gym.llm.worldbook import mine
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
+
+MOST_SESSIONS = 2000
+"""How many sessions a worldbook is mined from at most."""
 
 _TURN = re.compile(r"/\d+$")
 """What follows the id of a session in that of a sample of one of its turns."""
 
 
 @dataclass(frozen=True)
-class NearestAnswers:
-    """A table, and the world that it plays."""
+class Baseline:
+    """A world that recorded sessions play."""
 
     sessions: int
     """The number of recorded sessions."""
@@ -47,7 +53,7 @@ def nearest_answers(
     runner: EpisodeRunner,
     recorded: Iterable[Row] | Path,
     without: Collection[str],
-) -> NearestAnswers | None:
+) -> Baseline | None:
     """Make a table of recorded sessions that is asked as a world is: with the same prompts, in the same form.
 
     A world that is no language world lends it no prompts: it then writes whole observations to compact ones.
@@ -85,7 +91,33 @@ def nearest_answers(
         asked = replace(world.sampling, reasks=0)
         played = replace(world, generator=table, sampling=asked, retrieval=None, guard=None)
     beside = EpisodeRunner(runner.spec, played, runner.source, max_steps=runner.max_steps)
-    return NearestAnswers(len(sessions), len(table), beside)
+    return Baseline(len(sessions), len(table), beside)
+
+
+def worldbook_answers(
+    runner: EpisodeRunner, recorded: Iterable[Row] | Path, without: Collection[str]
+) -> Baseline | None:
+    """Mine a worldbook from recorded sessions, which answers by itself.
+
+    At most `MOST_SESSIONS` of them are taken, so that mining takes minutes at most.
+
+    Args:
+        runner: The world to stand beside.
+        recorded: The sessions. A file of samples holds no sessions, of which a book could be mined.
+        without: The groups of sessions that are left out, because the world is asked about them.
+
+    Returns:
+        The book, and the world that it plays; None where no session is left.
+    """
+    if isinstance(recorded, Path):
+        return None
+    calm = (row for row in recorded if row.actions and not any(row.controls.values()))
+    rows = list(islice((row for row in calm if group_of(row) not in without), MOST_SESSIONS))
+    if not rows:
+        return None
+    played = WorldOptions(runner.spec).by_worldbook(mine(rows))
+    beside = EpisodeRunner(runner.spec, played, runner.source, max_steps=runner.max_steps)
+    return Baseline(len(rows), sum(len(row.actions) for row in rows), beside)
 
 
 def share_of_errors(world: Replay, table: Replay) -> Share | None:
