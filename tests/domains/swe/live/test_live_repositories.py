@@ -225,6 +225,41 @@ def test_tests_run_by_a_program_of_this_machine(
     engine.close()
 
 
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"repository": "EMPTY"}, r"repository: got .*, expected the root of a repository"),
+        ({"repository": "SUMS/.git/refs"}, r"repository: got .*, expected the root of a repository"),
+        ({"repository": "BARE"}, r"commit: got 'HEAD', expected a commit of"),
+        ({"commit": "v9"}, r"options\.live: commit: got 'v9', expected a commit of .*sums"),
+        ({"tests": ""}, r"tests: got '', expected"),
+        ({"rows": "EMPTY/rows"}, r"rows: the whole document: got '', expected at least one row"),
+        ({"rows": "EMPTY/bytes"}, r"bytes: file: got 'UnicodeDecodeError', expected a readable UTF-8 file"),
+        ({"rows": "EMPTY/row"}, r"line 1: FAIL_TO_PASS: got 'a', expected names of tests in a list"),
+    ],
+)
+def test_what_is_wrong_with_a_repository_is_named(
+    sums: Path, tmp_path: Path, keys: dict[str, str], expected: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "rows").touch()
+    (tmp_path / "empty" / "bytes").write_bytes(b"\xff\n")
+    row = {"instance_id": "a", "problem_statement": "b", "base_commit": "c", "FAIL_TO_PASS": "a"}
+    (tmp_path / "empty" / "row").write_text(json.dumps(row))
+    (tmp_path / "bare").mkdir()
+    git(tmp_path / "bare", "init", "-q")
+    places = {"EMPTY": tmp_path / "empty", "SUMS": sums, "BARE": tmp_path / "bare"}
+    for name, place in places.items():
+        keys = {key: value.replace(name, str(place)) for key, value in keys.items()}
+    with pytest.raises(SpecError, match=expected):
+        opened(**{"repository": str(sums), "tests": TESTS, **keys})
+
+
+def test_the_commit_of_a_task_that_is_none_is_named_as_that(engine: RepositoryEngine) -> None:
+    with pytest.raises(SpecError, match="task state: commit: got 'v9', expected a commit of"):
+        engine.start({"commit": "v9"}, 0)
+
+
 @pytest.mark.parametrize("tests", ["python3 -m no_such_runner", "true && no-such-program"])
 def test_tests_that_never_run_are_an_error_and_no_failed_test(sums: Path, tests: str) -> None:
     engine = opened(repository=str(sums), rows=str(sums.parent / "rows.jsonl"), tests=tests, ahead=0)
