@@ -89,7 +89,7 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
                 raise MissingFile(place, "a folder with modules", kind="folder", key="path")
         games = _games(self._environment)
         if not games and config.environment.startswith("textworld:") and config.environment.endswith(".z8"):
-            raise SpecError(file, "env", config.environment, f"files of games; none are at {self._environment}")
+            raise SpecError(file, "env", config.environment, f"files of games; {folder} has none")
         if 0 < len(games) < 3:
             logger.warning("%s: there are %d files of games, so that all splits play the same ones", file, len(games))
         read = [*config.read, *self._path, str(WORKER.parent)]
