@@ -504,7 +504,7 @@ def begin_task(box: SandboxBox, there: FileArchive, files: Mapping[str, str], se
 
 def _why(done: Ran) -> str:
     """Return how a command failed."""
-    how = {TIMED_OUT: "took too long", TOO_MUCH: "took too much"}.get(done.status, f"ended with status {done.status}")
+    how = "took too long" if done.status == TIMED_OUT else f"ended with status {done.status}"
     said = done.output.strip()[-500:]
     return f"{how}: {said}" if said else how
 

@@ -85,7 +85,7 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         self._path = [str((folder / os.path.expanduser(place)).absolute()) for place in config.path]
         self._environment = _located(config.environment, folder)
         for place in self._path:
-            if not Path(place).is_dir():
+            if not Path(place).exists():
                 raise MissingFile(place, "a folder with modules", kind="folder", key="path")
         games = _games(self._environment)
         if not games and config.environment.startswith("textworld:") and config.environment.endswith(".z8"):
