@@ -355,7 +355,7 @@ def spec_source(name: str, option: str = "ENV") -> str:
         short = domain.env_id.removeprefix("AgentWorld/")
         if name.lower() in {domain.id, domain.env_id.lower(), short.lower()}:
             return domain.id
-    expected = f"one of {', '.join(all_domains())}, an id, or the path of a .yaml spec"
+    expected = f"one of {', '.join(all_domains())}, custom, an id, or the path of a .yaml spec"
     raise SpecError("command line", option, name, expected)
 
 

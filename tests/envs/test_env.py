@@ -27,6 +27,7 @@ from agentworld_gym.base.fingerprint import Part
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.worlds.grounded import GroundedSession
 from agentworld_gym.worlds.options import LanguageOptions, WorldOptions
 from agentworld_gym.worlds.scripted import ScriptedWorld
 
@@ -575,5 +576,8 @@ def test_a_defect_of_an_engine_at_the_start_names_domain_task_and_exception(defe
     drawn = source.pick
     monkeypatch.setattr(source, "pick", lambda seed, options: one if seed == 1 else drawn(seed, options))
     monkeypatch.setattr(many.unwrapped.runner.world, "engine", engine)
+    ended = list[GroundedSession]()
+    monkeypatch.setattr(GroundedSession, "close", lambda session: ended.append(session))
     with pytest.raises(AgentWorldError, match="terminal cannot begin task broken: "):
         many.reset(seed=0)
+    assert len(ended) == 2, "the members before and behind the one that fails"

@@ -16,12 +16,12 @@ from agentworld_gym.agents.policies.playing import FunctionPolicy, Policy, Scrip
 from agentworld_gym.agents.policies.scripted import expert_policy, menu_policy, mixed_policy, nothing_policy
 from agentworld_gym.agents.policies.users_policy import UsersPolicy
 from agentworld_gym.base.documents.strict import validated
-from agentworld_gym.base.errors import MissingFile, SpecError
+from agentworld_gym.base.errors import MissingFile, SpecError, one_of
 from agentworld_gym.core.domain.spec import DomainSpec, SamplingSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.screens.sight import ActionStream
 from agentworld_gym.llm.generators import HANDLES as GENERATORS
-from agentworld_gym.llm.generators import open_generator
+from agentworld_gym.llm.generators.handles import generator_options, open_generator
 
 SLIP = 0.3
 """The probability that the policy `mixed` errs before a step."""
@@ -114,6 +114,10 @@ def is_model(handle: str) -> bool:
 
 
 def _language_agent(handle: str, spec: DomainSpec, draw: int, options: Mapping[str, Any]) -> LanguageAgent:
+    of_generator = generator_options(handle)
+    known = {*_CHOICES, *SamplingSpec.model_fields, *(of_generator or ())}
+    for name in () if of_generator is None else options.keys() - known:
+        raise SpecError("command line", f"agent's option {name}", options[name], one_of(name, known))
     kept = dict(options)
     chosen = {name: kept.pop(name) for name in _CHOICES if name in kept}
     for name, value in chosen.items():

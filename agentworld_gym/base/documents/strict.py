@@ -56,7 +56,7 @@ def read_yaml(path: Path, expected: str = "a YAML file") -> Any:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise MissingFile(path, expected) from error
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # Also no UTF-8, and a path with a zero byte.
         raise SpecError(path, "file", type(error).__name__, "a readable UTF-8 file") from error
     return load_yaml(text, path)
 

@@ -147,10 +147,12 @@ class EpisodeRunner:
             self._refuse_without_judge(task)
         began = time.perf_counter()
         episodes: list[Episode] = []
-        for task, seed, session in zip(tasks, seeds, self.world.begin(tasks, seeds), strict=True):
+        sessions = self.world.begin(tasks, seeds)
+        for task, seed, session in zip(tasks, seeds, sessions, strict=True):
             if isinstance(session, Failure):
-                for begun in episodes:
-                    begun.session.close()
+                for begun in sessions:
+                    if not isinstance(begun, Failure):
+                        begun.close()
                 kind = _ERRORS.get(session.kind, AgentWorldError)
                 raise kind(f"the world of {self.spec.id} cannot begin task {task.id}: {session.message}")
             if (asked := _asked_by(session)) is not None:

@@ -460,8 +460,7 @@ def after_setup(
     try:
         done = box.run(setup, cwd, confinement.config.limits.start_seconds)
         if done.status:
-            how = "took too long" if done.status == TIMED_OUT else f"ended with status {done.status}"
-            raise EngineError(f"the setup {how}: {done.output.strip()[-500:]}")
+            raise EngineError(f"the setup {setup[:100]!r} {_why(done)}")
         return box.files()
     finally:
         box.close()
@@ -499,10 +498,15 @@ def begin_task(box: SandboxBox, there: FileArchive, files: Mapping[str, str], se
     if setup:
         done = box.run(setup, cwd, box.limits.start_seconds)
         if done.status:
-            how = "took too long" if done.status == TIMED_OUT else f"ended with status {done.status}"
-            expected = f"a command that succeeds; it {how}: {done.output.strip()[-300:]}"
-            raise SpecError("task state", "setup", setup, expected)
+            raise SpecError("task state", "setup", setup, f"a command that succeeds; it {_why(done)}")
     return bool(new or setup)
+
+
+def _why(done: Ran) -> str:
+    """Return how a command failed."""
+    how = "took too long" if done.status == TIMED_OUT else f"ended with status {done.status}"
+    said = done.output.strip()[-500:]
+    return f"{how}: {said}" if said else how
 
 
 class PreparedFiles:

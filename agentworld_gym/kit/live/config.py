@@ -7,8 +7,9 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, field_validator
 
 from agentworld_gym.base.documents.strict import Regex, Strict, read_yaml, validated
 from agentworld_gym.base.errors import SpecError
@@ -47,6 +48,41 @@ def _variables(given: dict[str, str]) -> dict[str, str]:
 
 Variables = Annotated[dict[str, str], AfterValidator(_variables)]
 """Variables of the environment of commands."""
+
+
+def _url(given: str) -> str:
+    try:
+        parts = urlsplit(given)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError("a URL with http:// or https:// and a host, such as http://localhost:8000")
+    return given
+
+
+Url = Annotated[str, AfterValidator(_url)]
+"""The URL of a server."""
+
+
+def reset_by(*keys: str) -> Discriminator:
+    """Return what tells the forms of a reset apart, so that an error speaks of the form that was meant.
+
+    The form that has a key bears the tag `[KEY]`, and the text `restart` the tag `[restart]`.
+
+    Args:
+        keys: The keys, of which each form has one.
+    """
+
+    def tag(given: Any) -> str | None:
+        if given == "restart":
+            return "[restart]"
+        named = given if isinstance(given, Mapping) else getattr(given, "model_fields_set", ())
+        found = [key for key in keys if key in named]
+        return f"[{found[0]}]" if len(found) == 1 else None
+
+    forms = ", ".join(f"{{{key}: ...}}" for key in keys)
+    return Discriminator(tag, custom_error_type="reset", custom_error_message=f"one of restart, {forms}")
 
 
 class CommandReset(Strict):

@@ -148,6 +148,8 @@ class Confinement:
         if found is None:
             program = words[0] if words else ""
             how = f": {PACKAGES[program]}" if program in PACKAGES else ""
+            if (self.folder / program).is_file():
+                how = f", and not a file that cannot be executed: chmod +x {program}, or name its interpreter first"
             raise SpecError(self.file, key, program, f"a program that is installed here{how}")
         script = next((word for word in words[1:] if not word.startswith("-")), "")
         runs_it = _INTERPRETER.fullmatch(Path(words[0]).name) and _SCRIPT.fullmatch(script)
@@ -191,8 +193,12 @@ class Confinement:
             raise SpecError(self.file, "reset.command", " ".join(words), expected)
         self.show(words, "reset.command")
 
-    def reset(self, words: Sequence[str]) -> None:
+    def reset(self, words: Sequence[str], env: Mapping[str, str] | None = None) -> None:
         """Run the command of a reset to its end.
+
+        Args:
+            words: The words of the command.
+            env: Further variables.
 
         Raises:
             EngineError: It fails, or takes longer than a start may.
@@ -200,8 +206,8 @@ class Confinement:
         seconds = self.config.limits.start_seconds
         try:
             done = subprocess.run(
-                self.command(words),
-                env=self.environment(),
+                self.command(words, env=env),
+                env=self.environment(env),
                 cwd=self.folder if self.config.trusted else "/",
                 stdin=subprocess.DEVNULL,
                 capture_output=True,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agentworld_gym.base.errors import ClosedError, SpecError, UnknownOption
+from agentworld_gym.base.errors import ClosedError, SpecError, one_of
 from agentworld_gym.base.process.per_process import PerProcess
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, Generator
 from agentworld_gym.core.domain.sampling import Sampling
@@ -55,8 +55,7 @@ def open_generator(handle: str, **options: Any) -> Lease:
         options: The options of the generator's class.
 
     Raises:
-        SpecError: The handle is not understood, or an option has a wrong value.
-        UnknownOption: The generator's class has no such option.
+        SpecError: The handle is not understood, or there is no such option, or it has a wrong value.
         GeneratorError: The engine cannot be made: what it needs is not installed, or the model is not there.
     """
     make = _maker(handle, options)
@@ -73,30 +72,63 @@ def _stamp(handle: str) -> str:
     return files_stamp(folder) if folder.is_dir() else ""
 
 
-def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
+def generator_options(handle: str) -> frozenset[str] | None:
+    """Return the names of the options that the generator of a handle takes; None where it takes any.
+
+    >>> names = generator_options("http://localhost:8000/v1")
+    >>> "deadline_s" in names, "temperature" in names
+    (True, False)
+
+    Raises:
+        SpecError: The handle is not understood.
+    """
+    return _names(_kind(handle))
+
+
+def _names(kind: Callable[..., Generator]) -> frozenset[str] | None:
+    _, *parameters = inspect.signature(kind).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return None
+    return frozenset(parameter.name for parameter in parameters)
+
+
+def _kind(handle: str) -> Callable[..., Generator]:
+    """Return the class or function that makes the generator of a handle.
+
+    Raises:
+        SpecError: The handle is not understood.
+    """
     kind, _, rest = handle.partition(":")
     if kind in ("http", "https"):
         from agentworld_gym.llm.generators.server.generator import ServerGenerator
 
+        return ServerGenerator
+    if kind == "vllm" and rest:
+        from agentworld_gym.llm.generators.vllm_engine import VLLMGenerator
+
+        return VLLMGenerator
+    if kind == "transformers" and rest:
+        from agentworld_gym.llm.generators.transformers import TransformersGenerator
+
+        return TransformersGenerator
+    if kind == "nearest" and rest:
+        from agentworld_gym.llm.generators.nearest import open_nearest
+
+        return open_nearest
+    accepted = "; ".join(f"{form} ({meaning})" for form, meaning in HANDLES.items())
+    raise SpecError("generator", "handle", handle, f"one of {accepted}")
+
+
+def _maker(handle: str, options: dict[str, Any]) -> Callable[[], Generator]:
+    kind = _kind(handle)
+    scheme, _, rest = handle.partition(":")
+    if scheme in ("http", "https"):
         addresses, _, model = handle.partition("#")
         options = {"model": model or None, **options}
         if "," in addresses:
             return lambda: _replicas(addresses.split(","), options)
-        return lambda: _made(ServerGenerator, addresses, options)
-    if kind == "vllm" and rest:
-        from agentworld_gym.llm.generators.vllm_engine import VLLMGenerator
-
-        return lambda: _made(VLLMGenerator, model_source(rest), options)
-    if kind == "transformers" and rest:
-        from agentworld_gym.llm.generators.transformers import TransformersGenerator
-
-        return lambda: _made(TransformersGenerator, model_source(rest), options)
-    if kind == "nearest" and rest:
-        from agentworld_gym.llm.generators.nearest import open_nearest
-
-        return lambda: _made(open_nearest, rest, options)
-    accepted = "; ".join(f"{form} ({meaning})" for form, meaning in HANDLES.items())
-    raise SpecError("generator", "handle", handle, f"one of {accepted}")
+        return lambda: _made(kind, addresses, options)
+    return lambda: _made(kind, rest if scheme == "nearest" else model_source(rest), options)
 
 
 def _replicas(addresses: Sequence[str], options: dict[str, Any]) -> Generator:
@@ -110,15 +142,13 @@ def _replicas(addresses: Sequence[str], options: dict[str, Any]) -> Generator:
 
 
 def _made(kind: Callable[..., G], target: str, options: dict[str, Any]) -> G:
-    _, *parameters = inspect.signature(kind).parameters.values()
-    names = [parameter.name for parameter in parameters]
-    if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        for name in options.keys() - names:
-            raise UnknownOption(kind.__name__, name, options[name], names)
+    known = _names(kind)
+    for name in () if known is None else options.keys() - known:
+        raise SpecError("generator", name, options[name], one_of(name, known or ()))
     try:
         return kind(target, **options)
     except TypeError as error:
-        raise SpecError("generator", "options", options, f"values that {kind.__name__} takes ({error})") from error
+        raise SpecError("generator", "options", options, f"values that it takes ({error})") from error
 
 
 @dataclass

@@ -34,6 +34,8 @@ def open_live(handle: str, options: WorldOptions, open_world: Callable[[str, Wor
         SpecError: A key of the configuration is wrong, or there are two configurations.
         WorldNotConfigured: The domain has no live world, or the system cannot run here.
     """
+    if handle.endswith((":", "+")):
+        raise SpecError("options", "world", handle, "live, live:FILE, or either with +WORLD")
     named, _, dreamer = handle.partition("+")
     file = named.partition(":")[2]
     if file and options.live is not None:

@@ -86,7 +86,9 @@ class LiveTasks:
             name for name, task in self._written.items() if self._judged or not any(c.rubric for c in task.success)
         ]
         if not names:
-            raise SpecError("options", "task", None, "a task, as the configuration of the live system names none")
+            if self._engines.source is None:
+                raise SpecError("options", "live", None, "the configuration of a live system, or a task that names one")
+            raise SpecError("options", "judge", None, "a judge, as all tasks of the live system need one")
         return self.complete(self._in_split(self._written[names[seed % len(names)]]))
 
     def find(self, name: str) -> Task | None:

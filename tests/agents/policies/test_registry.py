@@ -20,7 +20,7 @@ from agentworld_gym.agents.policies.language_agent import LanguageAgent
 from agentworld_gym.agents.policies.playing import play
 from agentworld_gym.agents.policies.registry import HANDLES, open_policy
 from agentworld_gym.agents.policies.users_policy import PolicyError
-from agentworld_gym.base.errors import SpecError, UnknownOption
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.envs.options import EnvOptions
@@ -87,8 +87,9 @@ def test_the_options_of_a_language_model_are_those_of_sampling_generator_and_his
         open_policy("http://localhost:1/v1", TERMINAL, options={"overflow": "wait"})
     with pytest.raises(SpecError, match="temperature: got -1"):
         open_policy("http://localhost:1/v1", TERMINAL, options={"temperature": -1})
-    with pytest.raises(UnknownOption, match="heat"):
-        open_policy("http://localhost:1/v1", TERMINAL, options={"heat": 1})
+    known = r"one of .*deadline_s, .*overflow, .*temperature, .*; did you mean temperature\?"
+    with pytest.raises(SpecError, match=f"^command line: agent's option temperatur: got 1, expected {known}"):
+        open_policy("http://localhost:1/v1", TERMINAL, options={"temperatur": 1})
     with pytest.raises(SpecError, match="expert is no language model"):
         open_policy("expert", TERMINAL, options={"temperature": 1})
 

@@ -81,6 +81,11 @@ def test_what_is_read_is_what_the_safe_loader_reads(tmp_path: Path) -> None:
         assert read_yaml(path) == yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
+def test_a_path_that_no_file_can_have_is_named() -> None:
+    with pytest.raises(SpecError, match="expected a readable UTF-8 file"):
+        read_yaml(Path("a\0b.yaml"))
+
+
 CHECK = {"probe": "ls", "expect": {"equals": "a"}}
 
 

@@ -172,6 +172,13 @@ def test_a_script_that_is_not_there_is_named_before_anything_starts(folder: Path
         confinement.show(["sh", "-c", "exec python3 server.py"])
 
 
+def test_a_file_that_cannot_be_executed_is_told_from_one_that_is_missing(folder: Path) -> None:
+    (folder / "server.py").touch()
+    expected = pytest.raises(SpecError, match=r"'\./server\.py', expected .* chmod \+x")
+    with Confinement(LiveConfig(trusted=True), "my.yaml", folder) as confinement, expected:
+        confinement.show(["./server.py"])
+
+
 def test_one_folder_needs_no_list() -> None:
     assert LiveConfig.model_validate({"read": "venv"}).read == ("venv",)
 

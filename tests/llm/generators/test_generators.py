@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tiny_model import write_tiny_model
 
-from agentworld_gym.base.errors import ClosedError, GeneratorError, SpecError, UnknownOption
+from agentworld_gym.base.errors import ClosedError, GeneratorError, SpecError
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind, Generator
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.llm.generators import ScriptedGenerator, TransformersGenerator, open_generator
@@ -59,7 +59,7 @@ def test_a_broken_address_is_refused(handle):
 
 
 def test_an_unknown_option_is_refused():
-    with pytest.raises(UnknownOption, match=r"deadlin: got 3, expected one of api_key_env, .* deadline_s, "):
+    with pytest.raises(SpecError, match=r"^generator: deadlin: got 3, expected one of api_key_env, .* deadline_s, "):
         open_generator("http://localhost:1/v1", deadlin=3)
 
 

@@ -21,7 +21,7 @@ from loopback import servers
 from worlds import predicted
 
 import agentworld_gym  # noqa: F401
-from agentworld_gym.base.errors import ClosedError, GeneratorError, SpecError, UnknownOption
+from agentworld_gym.base.errors import ClosedError, GeneratorError, SpecError
 from agentworld_gym.core.contracts import ChatRequest, Completion, Conversation, Failure, Usage
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.llm.generators import ServerGenerator, open_generator
@@ -248,7 +248,7 @@ def test_replicas_of_different_models_are_refused(serve, monkeypatch):
 
 
 def test_addresses_and_options_of_replicas_are_checked():
-    with pytest.raises(UnknownOption, match="concurency"):
+    with pytest.raises(SpecError, match="concurency"):
         open_generator("http://a/v1,http://b/v1", concurency=3)
     with pytest.raises(SpecError, match="got 'b', expected the address of a server"):
         open_generator("http://a/v1,b")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, Tag, field_validator, model_validator
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.kit.live import LiveConfig
-from agentworld_gym.kit.live.config import CommandReset, Variables, Words
+from agentworld_gym.kit.live.config import CommandReset, Url, Variables, Words, reset_by
 
 SERVER = re.compile(r"[A-Za-z0-9_]+")
 """The names of servers: a hyphen ends them in the name of a tool, as in `memory-read_graph`."""
@@ -25,7 +25,7 @@ class ServerSpec(Strict):
     command: Words | None = None
     """The words of the command, or one text."""
 
-    url: str | None = Field(default=None, pattern=r"^https?://")
+    url: Url | None = None
     """The URL. Its host has to stand under `network`, unless it is this machine."""
 
     headers: dict[str, str] = Field(default_factory=dict)
@@ -66,6 +66,14 @@ class ServerCommandReset(CommandReset):
     """A call that is answered after a reset as it was before the first episode."""
 
 
+Reset = Annotated[
+    Annotated[Literal["restart"], Tag("[restart]")]
+    | Annotated[ToolReset, Tag("[tool]")]
+    | Annotated[ServerCommandReset, Tag("[command]")],
+    reset_by("tool", "command"),
+]
+
+
 class ServerConfig(LiveConfig):
     """Tool servers, and what they may do.
 
@@ -79,7 +87,7 @@ class ServerConfig(LiveConfig):
     command: Words | None = None
     """The command of the only server."""
 
-    url: str | None = Field(default=None, pattern=r"^https?://")
+    url: Url | None = None
     """The URL of the only server."""
 
     headers: dict[str, str] = Field(default_factory=dict)
@@ -88,7 +96,7 @@ class ServerConfig(LiveConfig):
     servers: dict[str, ServerSpec] = Field(default_factory=dict)
     """Several servers, by the names that begin those of their tools."""
 
-    reset: Literal["restart"] | ToolReset | ServerCommandReset = "restart"
+    reset: Reset = "restart"
     """How the servers go back to their start after an episode: they are started again, or a tool or a command does it,
     which is quicker where a start takes long. A server behind a URL is connected to again, which resets only what it
     keeps for a connection. Where it has another reset, that comes before each episode, of which there is one at a time

@@ -96,7 +96,9 @@ class Connection:
 
     async def _serve(self, started: asyncio.Event) -> None:
         """Hold the client open; a scope of the SDK is entered and left by one task."""
-        from mcp import Client
+        from mcp import Client, MCPError
+        from mcp_types import CONNECTION_CLOSED
+        from pydantic import ValidationError
 
         assert self._stop is not None
         try:
@@ -105,7 +107,10 @@ class Connection:
                 started.set()
                 await self._stop.wait()
         except Exception as error:
-            self._problem = self._problem or _words(error)
+            cause = _first(error)
+            misspoke = isinstance(cause, MCPError) and cause.code != CONNECTION_CLOSED
+            if self.process is None or misspoke or isinstance(cause, ValidationError):  # Else it ended, and says why.
+                self._problem = self._problem or _words(cause)[:300]
         finally:
             self._client = None
             started.set()
@@ -230,7 +235,8 @@ class Connection:
 
     def _told(self) -> str:
         """Return why the connection ended."""
-        return self.process.why if self.process is not None else self._problem or "it closed the connection"
+        ended = "it closed the connection" if self.process is None else self.process.why
+        return self._problem or ended
 
     def close(self) -> None:
         """End the connection and the server; a second call does nothing."""
@@ -247,8 +253,18 @@ class Connection:
             await asyncio.wait_for(asyncio.wrap_future(self._serving), 8.0)
 
 
-def _words(error: BaseException) -> str:
-    """Return what an exception says, and of a group what the first one in it says."""
+def _first(error: BaseException) -> BaseException:
+    """Return an exception, and of a group the first one in it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _words(error: BaseException) -> str:
+    """Return what an exception says, and of an answer that is none of the protocol's its first defect."""
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return f"{error.title}: {'.'.join(map(str, first['loc']))}: {first['msg']}"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

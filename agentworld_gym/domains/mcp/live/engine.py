@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import Field
 
@@ -88,9 +89,7 @@ class ServerEngine(LiveEngine[ServerConfig]):
             if isinstance(config.reset, ServerCommandReset):
                 self.confinement.show_reset(config.reset.command)
         for spec in config.all_servers.values():
-            host = re.sub(r"^https?://(?:[^@/]*@)?(\[[^\]]*\]|[^/:]*).*", r"\1", spec.url or "http://localhost").strip(
-                "[]"
-            )
+            host = urlsplit(spec.url or "http://localhost").hostname or ""
             if not config.allows(host):
                 raise SpecError(file, "network", config.network, f"true, or [{host}], which the URL {spec.url} needs")
         super().__init__(config)

@@ -47,6 +47,8 @@ class ServerProcess:
         """The bytes that it printed since the last call."""
         self._why = ""
         self._errors = b""
+        self._strange = b""
+        """The first line of its output that is no message."""
 
     @property
     def pid(self) -> int | None:
@@ -65,9 +67,13 @@ class ServerProcess:
 
     @property
     def said(self) -> str:
-        """The last that it wrote to its standard error, as the end of a sentence; an empty text where it wrote none."""
+        """The last that it wrote to its standard error, and what it printed that is no message, as the end of a
+        sentence; an empty text where it wrote neither.
+        """
         said = self._errors.decode("utf-8", "replace").strip()[-500:]
-        return f"; it wrote: {said}" if said else ""
+        strange = self._strange.decode("utf-8", "replace").strip()[:200]
+        printed = f"; it printed what is no message of the protocol: {strange}" if strange else ""
+        return (f"; it wrote: {said}" if said else "") + printed
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[Any]:
@@ -108,9 +114,12 @@ class ServerProcess:
         async with heard:
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, ConnectionError):
                 while line := await self._line(self.process.stdout):
-                    with suppress(ValueError):  # What is no message is none of the protocol's, as a line of a log.
+                    try:
                         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-                        await heard.send(SessionMessage(message))
+                    except ValueError:  # As a line of a log is none.
+                        self._strange = self._strange or line[:LAST_WORDS].strip()
+                        continue
+                    await heard.send(SessionMessage(message))
 
     async def _line(self, stdout: asyncio.StreamReader) -> bytes:
         """Return the next line; nothing at the end, and where the server prints too much."""

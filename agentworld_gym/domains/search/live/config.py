@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from agentworld_gym.kit.live import LiveConfig
+from agentworld_gym.kit.live.config import Url
 
 
 class DocumentConfig(LiveConfig):
@@ -17,7 +18,7 @@ class DocumentConfig(LiveConfig):
     documents: str | None = None
     """A folder with Markdown, HTML, text and, where `pypdf` is installed, PDF."""
 
-    searxng: str | None = Field(default=None, pattern=r"^https?://")
+    searxng: Url | None = None
     """The URL of a SearXNG server whose settings allow JSON. Its host, and those of the pages that agents may open,
     have to stand under `network`; with `true` these are all hosts outside of private networks."""
 

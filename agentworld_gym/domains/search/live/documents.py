@@ -44,7 +44,7 @@ def pages_in(folder: Path, site: str) -> list[WebPage]:
         SpecError: It holds no document.
     """
     if not folder.is_dir():
-        raise MissingFile(folder, "a folder of documents")
+        raise MissingFile(folder, "a folder of documents", kind="folder", key="documents")
     root, pages, unread = folder.resolve(), list[WebPage](), 0
     for path in sorted(folder.rglob("*")):
         place = path.relative_to(folder)

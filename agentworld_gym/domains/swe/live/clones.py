@@ -41,7 +41,8 @@ class Clones:
         """The folder of the clone inside a sandbox."""
         self._files: dict[str, FileArchive] = {}
         self._cloning = threading.Lock()
-        self.resolved(config.commit)
+        self._check_root()
+        self.resolved(config.commit, source.file)
         folders, made = (source.folder, self.repository), config.setup is not None
         self.tests = runnable(config.tests, confinement, folders, self._has, made)
         """The line of bash that runs the tests inside a sandbox."""
@@ -55,18 +56,32 @@ class Clones:
             return True
         return False
 
-    def resolved(self, commit: str) -> str:
-        """Return the id of a commit.
+    def _check_root(self) -> None:
+        """Make sure that the folder is the root of a repository.
 
         Raises:
-            SpecError: The repository has no such commit, or is none.
+            SpecError: It is none.
         """
+        with suppress(EngineError):
+            if not self._git(self.repository, "rev-parse", "--show-cdup").strip():
+                return
+        raise SpecError(self._source.file, "repository", self.config.repository, "the root of a repository of git")
+
+    def resolved(self, commit: str, file: str = "task state") -> str:
+        """Return the id of a commit.
+
+        Args:
+            commit: The commit, by any name that git knows.
+            file: Where it is named, for errors.
+
+        Raises:
+            SpecError: The repository has no such commit.
+        """
+        words = ("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}")
         try:
-            return self._git(
-                self.repository, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}"
-            ).strip()
+            return self._git(self.repository, *words).strip()
         except EngineError as error:
-            raise SpecError(self._source.file, "commit", commit, f"a commit of {self.repository} ({error})") from error
+            raise SpecError(file, "commit", commit, f"a commit of {self.repository}") from error
 
     def _git(self, folder: Path, *words: str) -> str:
         # The folder is the user's own, whoever runs this process.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
@@ -19,7 +20,9 @@ NAMED = "named tests"
 
 def _names(given: Any) -> Any:
     """Read a list of names that is written as JSON, as the data sets of SWE-bench do."""
-    return json.loads(given) if isinstance(given, str) else given
+    with suppress(ValueError):
+        return json.loads(given) if isinstance(given, str) else given
+    raise ValueError("names of tests in a list, or that list as JSON")
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
@@ -38,7 +41,7 @@ class RepositoryConfig(LiveConfig):
     commit: str = "HEAD"
     """The commit at which an episode begins. The clone holds no later ones."""
 
-    tests: str = "python3 -m pytest"
+    tests: str = Field(default="python3 -m pytest", min_length=1)
     """The command that runs the tests, in the root of the repository. For rows, the names of files follow it."""
 
     setup: str | None = None
@@ -110,14 +113,18 @@ def rows_of(source: LiveSource, file: str) -> list[RepositoryRow]:
     """Read the rows of a file.
 
     Raises:
-        SpecError: A line is no such row.
+        SpecError: A line is no such row, or there is none.
         MissingFile: There is no such file.
     """
     path = source.path(file)
     if not path.is_file():
         raise MissingFile(path, "JSON lines in the form of SWE-bench", key="rows")
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(path, "file", type(error).__name__, "a readable UTF-8 file") from error
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
@@ -127,4 +134,6 @@ def rows_of(source: LiveSource, file: str) -> list[RepositoryRow]:
         if not isinstance(data, Mapping):
             raise SpecError(path, f"line {number}", data, "a JSON object")
         rows.append(validated(RepositoryRow, dict(data), f"{path}, line {number}"))
+    if not rows:
+        raise SpecError(path, "the whole document", "", "at least one row in the form of SWE-bench")
     return rows

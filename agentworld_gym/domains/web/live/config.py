@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, Tag, field_validator, model_validator
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.domains.web.live.requests import read_request
 from agentworld_gym.kit.live import LiveConfig
-from agentworld_gym.kit.live.config import CommandReset, Words
+from agentworld_gym.kit.live.config import CommandReset, Url, Words, reset_by
 
 SITE = "http://localhost:8000/"
 """The address of pages and of servers that are not behind a URL of their own."""
@@ -43,6 +43,14 @@ class SiteCommandReset(CommandReset):
     """A request that is answered after each reset as after the first one."""
 
 
+Reset = Annotated[
+    Annotated[Literal["restart"], Tag("[restart]")]
+    | Annotated[RequestReset, Tag("[request]")]
+    | Annotated[SiteCommandReset, Tag("[command]")],
+    reset_by("request", "command"),
+]
+
+
 class EpisodeScripts(Strict):
     """JavaScript functions of a page that plays episodes of its own, as those of MiniWoB++ do."""
 
@@ -66,7 +74,7 @@ class SiteConfig(LiveConfig):
     'http://localhost:8000/'
     """
 
-    url: str | None = Field(default=None, pattern=r"^https?://")
+    url: Url | None = None
     """The address that the browser opens. Beside `command` it is that of the server of each session."""
 
     command: Words | None = None
@@ -79,7 +87,7 @@ class SiteConfig(LiveConfig):
     miniwob: str | None = Field(default=None, pattern=r"^[a-z0-9-]+$")
     """A task of MiniWoB++, such as `click-test`; the package `miniwob` has its pages."""
 
-    reset: Literal["restart"] | RequestReset | SiteCommandReset | None = None
+    reset: Reset | None = None
     """How the site goes back to its start: a request, a command, or `restart`, which is that of a `command` without
     any. Without one nothing is done about a site behind a URL."""
 
@@ -108,11 +116,11 @@ class SiteConfig(LiveConfig):
         if given not in (["url"], ["command"], ["url", "command"], ["folder"], ["miniwob"]):
             raise ValueError(f"one of url, command, folder, miniwob (got {', '.join(given) or 'none'})")
         if self.command is None and self.reset == "restart":
-            raise ValueError("a request or a command: only the site of a `command` is started again")
+            raise ValueError("reset: a request or a command: only the site of a `command` is started again")
         if self.command is not None and not isinstance(self.reset, str) and self.verify is None:
             raise ValueError("reset.verify: a request: a server is kept only after a reset that was checked")
         if self.folder is not None and self.reset is not None:
-            raise ValueError("no reset: a folder of pages stays as it is")
+            raise ValueError("reset: nothing: a folder of pages stays as it is")
         if self.miniwob is not None and (self.episode is not None or self.reset is not None):
             raise ValueError("neither episode nor reset beside miniwob, which has its own")
         return self

@@ -46,6 +46,8 @@ class LiveSiteServer:
         port = config.origin[1]
         if config.trusted or config.network is True:  # It shares the network of this machine.
             port = free_port()
+        self.port = port
+        """The port at which it listens."""
         command = confinement.inside([word.replace("{port}", str(port)) for word in config.command])
         variables = {"PORT": str(port)}
         words = confinement.command([sys.executable, str(DIALER), str(port), *command], env=variables)

@@ -327,7 +327,8 @@ class SiteSession(LiveSession):
         assert reset is not None and not isinstance(reset, str)
         if isinstance(reset, SiteCommandReset):
             assert site.confinement is not None
-            site.confinement.reset(reset.command)
+            port = str(site.config.origin[1] if self._server is None else self._server.port)
+            site.confinement.reset([word.replace("{port}", port) for word in reset.command], {"PORT": port})
         else:
             answer = self._asked(reset.request)
             if not answer.succeeded:

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import Field
 
 from agentworld_gym.base.documents.strict import Strict, validated
-from agentworld_gym.base.errors import SpecError, WorldNotConfigured
+from agentworld_gym.base.errors import MissingFile, SpecError, WorldNotConfigured
 from agentworld_gym.core.contracts.verdict import Verdict
 from agentworld_gym.core.domain.splits import split_seed
 from agentworld_gym.core.engines import EngineError, SystemLate
@@ -84,7 +84,12 @@ class EnvironmentEngine(LiveEngine[EnvironmentConfig]):
         self._python = sys.executable if config.python is None else str(folder / os.path.expanduser(config.python))
         self._path = [str((folder / os.path.expanduser(place)).absolute()) for place in config.path]
         self._environment = _located(config.environment, folder)
+        for place in self._path:
+            if not Path(place).exists():
+                raise MissingFile(place, "a folder with modules", kind="folder", key="path")
         games = _games(self._environment)
+        if not games and config.environment.startswith("textworld:") and config.environment.endswith(".z8"):
+            raise SpecError(file, "env", config.environment, f"files of games; {folder} has none")
         if 0 < len(games) < 3:
             logger.warning("%s: there are %d files of games, so that all splits play the same ones", file, len(games))
         read = [*config.read, *self._path, str(WORKER.parent)]

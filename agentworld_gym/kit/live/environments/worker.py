@@ -14,6 +14,7 @@ import glob
 import hashlib
 import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 import json
 import math
@@ -56,6 +57,8 @@ class PlayedEnvironment:
 
     def __init__(self, make: Callable[[], Any], actions: Sequence[str] = ()) -> None:
         self.env, self.actions = make(), list(actions)
+        if missing := [name for name in ("reset", "step") if not callable(getattr(self.env, name, None))]:
+            raise TypeError(f"expected an environment, got {self.env!r:.100} without {' and '.join(missing)}")
         space: Any = getattr(self.env, "action_space", None)
         if type(space).__name__ == "Discrete" and not self.actions:
             start = int(getattr(space, "start", 0))
@@ -331,6 +334,8 @@ def open_game(environment: str, settings: Mapping[str, Any], actions: Sequence[s
     scheme, _, rest = environment.partition(":")
     known = {"textworld": TextWorldGame, "scienceworld": ScienceWorldGame, "textarena": TextArenaGame}
     if scheme in known and rest:
+        if importlib.util.find_spec(scheme) is None:
+            raise ModuleNotFoundError(f"pip install {scheme} for {sys.executable}, or name an interpreter by `python`")
         return known[scheme](rest, settings)
     if scheme == "python":
         module, _, name = rest.partition(":")

@@ -15,6 +15,7 @@ import gymnasium as gym
 import pytest
 import yaml
 from live_servers import needs_live_servers, served
+from processes import wait_until
 from worlds import make
 
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
@@ -207,12 +208,14 @@ def test_a_member_that_hangs_holds_nobody_up() -> None:
         (("--broken",), {"tool": "notes-clear_notes"}),
         ((), {"command": ["true"]}),
         ((), {"command": ["false"]}),
+        ((), {"command": ["true"], "trusted": True}),
     ],
-    ids=["right tool", "broken tool", "idle command", "failing command"],
+    ids=["right tool", "broken tool", "idle command", "failing command", "trusted idle command"],
 )
 def test_a_reset_is_checked_before_a_session_is_used_again(words: tuple[str, ...], reset: dict[str, Any]) -> None:
-    reset = {**reset, "verify": {"tool": "notes-list_notes"}}
-    env = make(MCP, live=served(*words, reset=reset, sessions=2, network="command" in reset))
+    keys = {key: reset[key] for key in reset if key == "trusted"}
+    reset = {**{key: reset[key] for key in reset.keys() - keys}, "verify": {"tool": "notes-list_notes"}}
+    env = make(MCP, live=served(*words, reset=reset, sessions=2, network="command" in reset, **keys))
     for seed in range(3):
         env.reset(seed=seed)
         assert env.step(call("list_notes"))[0] == "no notes"
@@ -234,8 +237,18 @@ VERIFY = {"tool": "notes-list_notes"}
         ({"tool": "notes-clear_note", "verify": VERIFY}, r"reset\.tool: .*; did you mean notes-clear_notes\?"),
         ({"tool": "notes-clear_notes", "verify": {"tool": "list_notes"}}, r"reset\.verify\.tool: got 'list_notes'"),
         ({"tool": "notes-clear_notes", "verify": {"tool": "notes-fail"}}, r"reset\.verify: .* a call that succeeds"),
+        ({"comand": ["true"]}, r"reset: got .*, expected one of restart, \{tool: \.\.\.\}, \{command: \.\.\.\}"),
+        ({"tool": "notes-clear_notes", "verfy": VERIFY}, r"reset\.verfy: got .*; did you mean verify\?"),
     ],
-    ids=["command that reaches nothing", "no verify", "no such tool", "no such tool of verify", "verify fails"],
+    ids=[
+        "command that reaches nothing",
+        "no verify",
+        "no such tool",
+        "no such tool of verify",
+        "verify fails",
+        "no such form",
+        "no such key",
+    ],
 )
 def test_a_reset_that_would_reset_nothing_is_refused(reset: dict[str, Any], error: str) -> None:
     with pytest.raises(SpecError, match=error):
@@ -246,8 +259,9 @@ def test_a_reset_that_fails_is_told(caplog: pytest.LogCaptureFixture) -> None:
     env = make(MCP, live=served(reset={"tool": "notes-fail", "verify": VERIFY}))
     for seed in range(2):
         env.reset(seed=seed)
+    told = "the servers cannot be reset: notes-fail answers 'there is no such thing'"
+    wait_until(lambda: told in caplog.text)
     env.close()
-    assert "the servers cannot be reset: notes-fail answers 'there is no such thing'" in caplog.text
 
 
 def test_nothing_is_left_after_close_nor_after_a_kill() -> None:
@@ -293,6 +307,8 @@ def test_several_servers_are_told_apart_by_their_names() -> None:
         ({"url": "https://example.org/mcp"}, "network"),
         ({"command": ["python3"], "url": "http://localhost:1/mcp"}, "command"),
         ({}, "command"),
+        ({"url": "http://[bad"}, r"url: got .*, expected a URL"),
+        ({"url": "http://localhost:99999/mcp"}, r"url: got .*, expected a URL"),
     ],
 )
 def test_a_wrong_key_is_named(keys: dict[str, Any], named: str) -> None:
@@ -305,9 +321,28 @@ def test_a_host_folder_needs_a_key(tmp_path: Path) -> None:
         make(MCP, live={"command": ["python3"], "read": [str(tmp_path / "gone")]})
 
 
-def test_a_server_that_cannot_be_started_says_why() -> None:
-    with pytest.raises(WorldNotConfigured, match="ended with status 3; it wrote: no way"):
-        make(MCP, live={"command": ["sh", "-c", "echo no way >&2; exit 3"]})
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("echo no way >&2; exit 3", "ended with status 3; it wrote: no way"),
+        ("echo ready; exec sleep 9", "longer than 1 s to start; it printed what is no message of the protocol: ready"),
+        (
+            r"""exec sed -u 's/.*"id": *\([0-9]*\).*/{"jsonrpc":"2.0","id":\1,"result":{}}/'""",
+            "InitializeResult: .*: Field required",
+        ),
+    ],
+    ids=["it ends", "it speaks otherwise", "its answer is wrong"],
+)
+def test_a_server_that_cannot_be_started_says_why(script: str, why: str) -> None:
+    limits = {"start_seconds": 1 if "echo ready" in script else 20}
+    with pytest.raises(WorldNotConfigured, match=why):
+        make(MCP, live={"command": ["sh", "-c", script], "limits": limits})
+
+
+@pytest.mark.parametrize("world", ["live", "live:", "live+"])
+def test_a_handle_without_a_configuration_says_what_is_missing(world: str) -> None:
+    with pytest.raises(SpecError, match=r"expected the configuration of a live system|expected live, live:FILE"):
+        make(MCP, world=world).reset(seed=0)
 
 
 def test_a_domain_without_live_worlds_says_which_have_one() -> None:

@@ -15,12 +15,15 @@ from live_servers import needs_live_servers, served
 from typer.testing import CliRunner
 from worlds import dream, make, predicted
 
+from agentworld_gym.agents.policies.playing import FunctionPolicy
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.engines import EngineError, InexactFork, SystemLost
 from agentworld_gym.domains.mcp.engine.sdk_server import ServerCard, serve_http
 from agentworld_gym.domains.mcp.live import open_live
+from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure, record
+from agentworld_gym.evaluation.transfer import transfer
 from agentworld_gym.kit.live import LiveSource
 from agentworld_gym.llm.rows.row_reading import read_rows
 
@@ -116,6 +119,19 @@ def test_a_task_with_an_expert_is_recorded_as_experts_and_clumsier_agents_play_i
     rows = list(read_rows(tmp_path / "rows.jsonl"))
     assert len({row.policy for row in rows} & {"expert", "mixed", "blend"}) > 1
     assert any(row.success for row in rows)
+
+
+def test_the_truth_of_transfer_is_the_live_world(tmp_path: Path) -> None:
+    answer = {"instruction": "Note tea, and tell how.", "success": [{"answer": {"equals": "Note 1 added"}}]}
+
+    def act(episode: Episode) -> str:
+        return f"finish: {episode.observation}" if episode.steps else call("add_note", text="tea")
+
+    dream("calm", lambda request: predicted("calm"))
+    world = f"live:{written(tmp_path, tasks=[answer])}"
+    found = transfer(FunctionPolicy("noting", act), EnvOptions(spec="mcp", world=f"{world}+calm"), range(1))
+    assert found.grounded.world == world and found.grounded.success.share == 1.0
+    assert found.dream.success.share == 0.0
 
 
 def test_the_check_says_that_a_system_writes_where_it_cannot(tmp_path: Path) -> None:

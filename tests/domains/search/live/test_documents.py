@@ -115,6 +115,12 @@ def test_keys_that_would_do_nothing_for_documents_are_refused(handbook: Path, ke
         pass
 
 
+def test_a_folder_that_is_none_is_named_by_its_key(handbook: Path) -> None:
+    for place in (handbook.parent / "nowhere", next(path for path in handbook.iterdir() if path.is_file())):
+        with pytest.raises(MissingFile, match=r"documents: .*: no such folder"), opened(documents=str(place)):
+            pass
+
+
 @pytest.mark.parametrize("pattern", ["TASKS/*.yaml", "tasks/**/*.yaml", "TASKS/key.yaml"])
 def test_tasks_are_named_by_patterns_from_the_folder_or_from_the_root(handbook: Path, pattern: str) -> None:
     task = {"instruction": "Where is the key?", "success": [{"answer": {"equals": "behind the door"}}]}

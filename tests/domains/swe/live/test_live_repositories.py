@@ -225,6 +225,51 @@ def test_tests_run_by_a_program_of_this_machine(
     engine.close()
 
 
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"repository": "."}, r"repository: got .*, expected the root of a repository"),
+        ({"repository": "bare/sub"}, r"repository: got .*, expected the root of a repository"),
+        ({"repository": "bare"}, r"commit: got 'HEAD', expected a commit of"),
+        ({"commit": "v9"}, r"options\.live: commit: got 'v9', expected a commit of .*sums"),
+        ({"tests": "no-such-program -q"}, "tests: got 'no-such-program'"),
+        ({"tests": "python3 'x"}, "expected a command line"),
+        ({"tests": ""}, r"tests: got '', expected"),
+        ({"trusted": True}, "trusted"),
+    ],
+)
+def test_wrong_keys_are_refused_by_name(sums: Path, tmp_path: Path, keys: dict[str, Any], expected: str) -> None:
+    (tmp_path / "bare" / "sub").mkdir(parents=True)
+    git(tmp_path / "bare", "init", "-q")
+    with pytest.raises(SpecError, match=expected):
+        open_live(LiveSource.of({"repository": str(sums), "tests": TESTS, **keys}, tmp_path))
+
+
+ROW = {"instance_id": "a", "problem_statement": "b", "base_commit": "c", "FAIL_TO_PASS": "d"}
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("", r"rows: the whole document: got '', expected at least one row"),
+        ("\xff", r"rows: file: got 'UnicodeDecodeError', expected a readable UTF-8 file"),
+        ("a", r"line 1: got 'a', expected a JSON object"),
+        ('{"instance_id": "a"}', "line 1: problem_statement"),
+        (json.dumps({**ROW, "FAIL_TO_PASS": None}), "line 1: FAIL_TO_PASS"),
+        (json.dumps(ROW), r"line 1: FAIL_TO_PASS: got 'd', expected names of tests in a list"),
+    ],
+)
+def test_what_is_no_row_is_refused(sums: Path, tmp_path: Path, written: str, expected: str) -> None:
+    (tmp_path / "rows").write_bytes(written.encode("latin-1"))
+    with pytest.raises(SpecError, match=expected):
+        opened(repository=str(sums), rows=str(tmp_path / "rows"), tests=TESTS)
+
+
+def test_the_commit_of_a_task_that_is_none_is_named_as_that(engine: RepositoryEngine) -> None:
+    with pytest.raises(SpecError, match="task state: commit: got 'v9', expected a commit of"):
+        engine.start({"commit": "v9"}, 0)
+
+
 @pytest.mark.parametrize("tests", ["python3 -m no_such_runner", "true && no-such-program"])
 def test_tests_that_never_run_are_an_error_and_no_failed_test(sums: Path, tests: str) -> None:
     engine = opened(repository=str(sums), rows=str(sums.parent / "rows.jsonl"), tests=tests, ahead=0)
@@ -285,18 +330,3 @@ def test_a_task_writes_files_and_runs_its_setup(engine: RepositoryEngine) -> Non
     machine.close()
     with pytest.raises(SpecError, match=r"setup: got 'false', expected .* status 1"):
         engine.start({"setup": "false"}, 0)
-
-
-def test_wrong_keys_are_refused_by_name(sums: Path, tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="commit: got 'nowhere', expected a commit"):
-        opened(repository=str(sums), commit="nowhere")
-    with pytest.raises(SpecError, match="commit: got 'HEAD', expected a commit of"):
-        opened(repository=str(tmp_path))
-    (tmp_path / "rows.jsonl").write_text('{"instance_id": "a"}\n')
-    with pytest.raises(SpecError, match="line 1: problem_statement"):
-        opened(repository=str(sums), rows=str(tmp_path / "rows.jsonl"))
-    (tmp_path / "rows.jsonl").write_text('{"instance_id": "a", "problem_statement": "b", "base_commit": "HEAD"}\n')
-    with pytest.raises(SpecError, match="line 1: FAIL_TO_PASS"):
-        opened(repository=str(sums), rows=str(tmp_path / "rows.jsonl"))
-    with pytest.raises(SpecError, match="tests: got 'no-such-program'"):
-        opened(repository=str(sums), tests="no-such-program -q")

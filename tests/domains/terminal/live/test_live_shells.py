@@ -326,6 +326,6 @@ def test_wrong_keys_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="fold"):
         opened(fold=".")
     engine = opened(folder=str(tmp_path), setup="echo broken; false", ahead=0)
-    with pytest.raises(EngineError, match="the setup ended with status 1: broken"):
+    with pytest.raises(EngineError, match="the setup 'echo broken; false' ended with status 1: broken"):
         engine.start({}, 0)
     engine.close()

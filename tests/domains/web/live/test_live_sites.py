@@ -27,7 +27,7 @@ from agentworld_gym.domains.web.engine.chromium import driver as driving
 from agentworld_gym.domains.web.live import SiteEngine, open_live
 from agentworld_gym.domains.web.live.browsers import LiveBrowsers
 from agentworld_gym.domains.web.live.engine import SiteMachine
-from agentworld_gym.kit.live import LiveLimits, LiveMachine, LiveSource
+from agentworld_gym.kit.live import LiveLimits, LiveMachine, LiveSource, LiveStart
 from agentworld_gym.kit.live.process_watch import family_of, resident_bytes
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
@@ -364,6 +364,24 @@ def test_a_server_of_its_own_runs_in_a_sandbox_and_forks_are_exact_with_it() -> 
         env.close()
 
 
+def test_a_trusted_command_of_a_reset_reaches_the_server_of_its_session() -> None:
+    ask = "import os, urllib.request; urllib.request.urlopen(f'http://localhost:{os.environ[\"PORT\"]}/reset')"
+    live = {
+        "command": [sys.executable, str(PROGRAM), "{port}"],
+        "trusted": True,
+        "reset": {"command": [sys.executable, "-c", ask], "verify": "/api/items"},
+        "settle_seconds": 0.05,
+    }
+    engine = open_live(LiveSource.of(live))
+    try:
+        session = engine.open_session()
+        assert "Items: 1" in session.begin(LiveStart({"requests": ["POST /add name=milk"]}))
+        assert session.reset() and "Items: 0" in session.begin(LiveStart())
+        session.close()
+    finally:
+        engine.close()
+
+
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
@@ -372,7 +390,9 @@ def test_a_server_of_its_own_runs_in_a_sandbox_and_forks_are_exact_with_it() -> 
         ({"url": "http://a.example"}, "network"),
         ({"url": "http://localhost:1", "reset": "restart"}, "only the site of a `command` is started again"),
         ({"url": "http://localhost:1", "reset": "nonsense"}, "a request, such as"),
-        ({"folder": "pages", "reset": "/reset"}, "no reset: a folder"),
+        ({"folder": "pages", "reset": "/reset"}, r"reset: got '/reset', expected nothing: a folder"),
+        ({"url": "http://localhost:99999/"}, r"url: got .*, expected a URL"),
+        ({"url": "http://localhost:1", "reset": {"verify": "/"}}, r"expected one of restart, \{request: "),
         (
             {"url": "http://localhost:1", "reset": {"command": ["true"]}},
             r"reset\.command: got 'true', expected network",

@@ -23,6 +23,7 @@ from agentworld_gym import SpecError, WorldNotConfigured
 from agentworld_gym.agents.collect.config import CollectConfig, SmallModelSessions
 from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.agents.collect.recording_file import collect
+from agentworld_gym.base.errors import MissingFile
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.contracts import ChatRequest, Completion
 from agentworld_gym.core.domain.spec import load_spec
@@ -302,6 +303,12 @@ def test_no_process_is_left(tmp_path: Path) -> None:
     assert not os.path.exists(f"/proc/{pid}")
 
 
+def test_the_end_of_an_environment_is_no_failed_reset(caplog: pytest.LogCaptureFixture) -> None:
+    with opened() as env:
+        env.step("east")
+    assert caplog.text == ""
+
+
 def test_what_a_trusted_environment_writes_to_temporary_files_is_gone_with_it() -> None:
     with opened(trusted=True) as env:
         place = Path(env.step("keep")[0])
@@ -522,6 +529,12 @@ def test_errors_name_the_key_and_what_was_expected() -> None:
         gym.make("AgentWorld/Custom-v0", live={"env": "python:no_such_module:make"})
     with pytest.raises(WorldNotConfigured, match="actions: 5 names; the environment has 4 actions"):
         gym.make("AgentWorld/Custom-v0", live={"env": "FrozenLake-v1", "actions": [*"abcde"]})
+    with pytest.raises(WorldNotConfigured, match=r"expected an environment, got .* without reset and step"):
+        gym.make("AgentWorld/Custom-v0", live={"env": "python:collections:OrderedDict"})
+    with pytest.raises(MissingFile, match=r"path: .*nowhere: no such folder"):
+        gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, "path": "nowhere"})
+    with pytest.raises(SpecError, match=r"env: got 'textworld:no/\*\.z8', expected files of games; /.* has none"):
+        gym.make("AgentWorld/Custom-v0", live={"env": "textworld:no/*.z8"})
     with pytest.raises(SpecError, match="sitings"):
         gym.make("AgentWorld/Custom-v0", live={**CORRIDOR, "sitings": {}})
     with pytest.raises(SpecError, match="env: got 'textworld:tw-simple', expected variables by name"):
