@@ -296,8 +296,7 @@ def _ask(
             beside.free = Replay()
             show = follower(f"{NAMES[who]}, own history", "steps", total, beside.free)
             replay(table.runner, findings.cases, taught=False, wave=plan.wave, into=beside.free, on_progress=show)
-    for who, answers in _baselines(findings):
-        findings.baselines[who] = answers
+    findings.baselines.update(_baselines(findings))
     planner = _planner(plan, truth, rows)
     if planner is not None:
         direct: dict[int, dict[int, Played]] = {}

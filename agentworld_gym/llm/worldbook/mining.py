@@ -405,7 +405,8 @@ def _when(test: str, place: str, value: Any) -> When:
     """Return the condition of one test."""
     if test == "equals":
         value = json.loads(value)
-    return When(**{test: {place: value} if test in ("types", "equals") else (place,)})
+    of: Any = {test: {place: value} if test in ("types", "equals") else (place,)}
+    return When(**of)
 
 
 def _trigger(tests: Sequence[_Test], numbers: Sequence[int], total: int) -> tuple[When | None, int]:

@@ -268,8 +268,8 @@ class SiteSession(LiveSession):
         reward, won = told.get("reward") or 0.0, told.get("success")
         if isinstance(reward, bool) or not isinstance(reward, int | float) or not isfinite(reward):
             raise EngineError(f"the page pays {reward!r}, expected a finite number")
-        ended = {key: told.get(key) is True for key in ("terminated", "truncated")}
-        return Verdict(float(reward), success=won if isinstance(won, bool) else None, **ended)
+        terminated, truncated = told.get("terminated") is True, told.get("truncated") is True
+        return Verdict(float(reward), terminated, truncated, won if isinstance(won, bool) else None)
 
     def in_browsergym(self) -> str:
         """Return what the browser shows, in the form of BrowserGym."""
