@@ -187,7 +187,8 @@ class LivePool(Generic[S]):
         try:
             certain = not self._closed and session.alive and session.reset()
         except EngineError as error:
-            logger.warning("A live system could not be reset, so that another one is started: %s", error)
+            if not self._closed:  # What is closed in the middle of its reset is missed by nobody.
+                logger.warning("A live system could not be reset, so that another one is started: %s", error)
         finally:
             (self.give_back if certain else self.drop)(session)
 
