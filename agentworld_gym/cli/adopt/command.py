@@ -57,7 +57,8 @@ def adopt(
         typer.Option(
             "--model",
             metavar="DIR|NAME",
-            help="A pretrained model to start from; else a small one of 3 million parameters is trained from scratch.",
+            help="A pretrained model to start from; else a small one of 3 million parameters, which begins with the "
+            "layers of a shipped one.",
         ),
     ] = None,
 ) -> None:
