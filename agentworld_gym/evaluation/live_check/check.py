@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +38,8 @@ FORKS = 3
 
 STAGES = ("exploring", "again", "load", "forks")
 """The stages of a check. The first three play every episode."""
+
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 
 OnProgress = Callable[[str, int, float], None]
 """A function that is called with the name of a stage, the number of its episodes that are over, and the share of all
@@ -336,12 +339,12 @@ class _Check:
 
 
 def _system(config: BaseModel, parts: Mapping[str, str]) -> str:
-    """Return what a system is called: a text environment as in its configuration, and the versions of its parts.
+    """Return what a system is called: a text environment as in its configuration, and the parts that are no digest.
 
-    >>> _system(BaseModel(), {"memory": "memory-server 0.6.3", "tools": "1f3a"})
+    >>> _system(BaseModel(), {"memory": "memory-server 0.6.3", "tools": "7873575963a1bf33"})
     'memory-server 0.6.3'
     """
-    versions = (value for name, value in parts.items() if name not in ("code", "tools"))
+    versions = (value for value in parts.values() if not _DIGEST.fullmatch(value))
     return ", ".join(filter(None, (getattr(config, "environment", None), *versions)))
 
 
