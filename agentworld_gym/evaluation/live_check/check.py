@@ -341,10 +341,11 @@ class _Check:
 def _system(config: BaseModel, parts: Mapping[str, str]) -> str:
     """Return what a system is called: a text environment as in its configuration, and the parts that are no digest.
 
-    >>> _system(BaseModel(), {"memory": "memory-server 0.6.3", "tools": "7873575963a1bf33"})
-    'memory-server 0.6.3'
+    >>> _system(BaseModel(), {"memory": "memory-server 0.6.3", "tools": "7873575963a1bf33", "textworld": "1.7.0"})
+    'memory-server 0.6.3, textworld 1.7.0'
     """
-    versions = (value for value in parts.values() if not _DIGEST.fullmatch(value))
+    told = {name: value for name, value in parts.items() if not _DIGEST.fullmatch(value)}
+    versions = (value if " " in value else f"{name} {value}" for name, value in told.items())
     return ", ".join(filter(None, (getattr(config, "environment", None), *versions)))
 
 
