@@ -54,7 +54,7 @@ class Script:
 
 
 class Explored:
-    """Acts as an explorer of a world that tells which actions can be done, for some actions.
+    """Acts as an explorer of the actions that a world tells to be possible, or of a menu, for some actions.
 
     Args:
         rng: The source of all random draws.
@@ -66,11 +66,15 @@ class Explored:
         self._explorer, self._left = OfferedExplorer(rng, menu), turns
 
     def act(self, episode: Episode) -> Work[str | None]:
-        """Choose the next action; None where there is none, or enough were taken."""
+        """Choose the next action; None where there is none, or enough were taken.
+
+        Raises:
+            SpecError: The world tells none, and there is no menu.
+        """
         yield from ()
         self._left -= 1
         offers = episode.offers
-        return self._explorer.choose(episode.observation, offers) if offers and self._left >= 0 else None
+        return self._explorer.choose(episode.observation, offers) if offers != () and self._left >= 0 else None
 
 
 class Player:

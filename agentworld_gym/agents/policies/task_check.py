@@ -11,7 +11,8 @@ from agentworld_gym.agents.policies.following import walk
 from agentworld_gym.agents.policies.scripted import expert_policy, nothing_policy
 from agentworld_gym.base.documents.strict import read_yaml
 from agentworld_gym.base.errors import SpecError
-from agentworld_gym.core.domain.task import Task
+from agentworld_gym.core.checks.success_protocols import RunsSuccessCode, SuccessFinding
+from agentworld_gym.core.domain.task import Check, Task
 from agentworld_gym.core.engines.catalog import has_engine
 from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
@@ -108,9 +109,17 @@ def _refuse_failed(file: str, runner: EpisodeRunner, episode: Episode, end: Tran
         found = runner.test(episode, task.model_copy(update={"success": (check,)}), Moment.FINISH)
         reached = 0.0 if found is None else found.passed.get(0, 0.0)
         if reached < 1.0:
-            value, shown = check.model_dump(exclude_unset=True), episode.observations[-1]
+            who, shown = _shown(runner, episode, check)
             shown = shown if len(shown) <= 2 * SHOWN else f"{shown[:SHOWN]} ... {shown[-SHOWN:]}"
-            told = f"it reaches {reached:g}; the last that the expert was shown is {shown!r}"
-            expected = f"a check that the expert passes ({told})"
-            raise SpecError(file, f"success.{number}", value, expected)
+            expected = f"a check that the expert passes (it reaches {reached:g}; {who} {shown!r})"
+            raise SpecError(file, f"success.{number}", check.model_dump(exclude_unset=True), expected)
     raise SpecError(file, "expert", list(task.expert), f"actions that succeed (score {end.info['score']:g})")
+
+
+def _shown(runner: EpisodeRunner, episode: Episode, check: Check) -> tuple[str, str]:
+    """Return what a check that failed looked at, and before it whose it is."""
+    if check.code is not None and isinstance(runner.world, RunsSuccessCode):
+        [found] = runner.world.verify([episode.session], [check.code], [episode.taken[-1].answer])
+        if isinstance(found, SuccessFinding):
+            return "what it runs shows", found.evidence
+    return "the last that the expert was shown is", episode.observations[-1]

@@ -146,7 +146,7 @@ class Adoption:
     """What it may take."""
 
     model: str | None = None
-    """The model that learns: a folder, or the name of a model that was fetched; None takes a small one from scratch."""
+    """The model that learns: a folder, or the name of a model that was fetched; None takes that of `adopt.yaml`."""
 
     agent: str | None = None
     """The handle of an agent that plays `AGENT_SHARE` of the sessions that are recorded; None lets the explorer play

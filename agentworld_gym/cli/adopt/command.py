@@ -57,7 +57,8 @@ def adopt(
         typer.Option(
             "--model",
             metavar="DIR|NAME",
-            help="A pretrained model to start from; else a small one of 3 million parameters is trained from scratch.",
+            help="A pretrained model to start from; else a small one of 3 million parameters, which begins with the "
+            "layers of a shipped one.",
         ),
     ] = None,
 ) -> None:
@@ -85,8 +86,13 @@ def adopt(
         source = spec_of_traces(traces or ()) if domain is None else spec_source(domain, "--domain")
     budget = Budget(sessions=sessions, minutes=minutes, tokens=tokens)
     adoption = Adoption(config, out, source, tuple(traces or ()), domain is not None, budget, model, agent)
-    with _Shown() as shown:
-        found = run(adoption, shown)
+    try:
+        with _Shown() as shown:
+            found = run(adoption, shown)
+    except KeyboardInterrupt:
+        said = f"{out} keeps what is done; the same command goes on with it."
+        stderr().print(said, markup=False, highlight=False, soft_wrap=True)
+        raise
     stdout().print(page_of(found), markup=False, highlight=False, soft_wrap=True)
     stdout().print(f"{out / 'README.md'}, {out / 'fidelity.html'}", markup=False, highlight=False, soft_wrap=True)
 

@@ -14,6 +14,9 @@ import jsonschema_rs
 
 from agentworld_gym.base.errors import SpecError
 
+UNKNOWN_TOOL = "Unknown tool: "
+"""What stands before the name of a tool that there is none of."""
+
 MAX_PROBLEMS = 8
 """How many problems with one action a message lists."""
 
@@ -125,7 +128,7 @@ class Toolset:
         schema = self._schemas.get(name)
         if schema is None:
             if self._schemas:
-                raise UnreadableAction(f"Unknown tool: {name}")
+                raise UnreadableAction(f"{UNKNOWN_TOOL}{name}")
         elif refusals := schema.refusals(arguments):
             order = {parameter: index for index, parameter in enumerate(self._parameters[name])}
             refusals.sort(key=lambda refusal: order.get(refusal.split("\n", 1)[0].split(".")[0], len(order)))

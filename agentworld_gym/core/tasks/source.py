@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from agentworld_gym.base.documents.strict import validated
-from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.errors import SpecError, one_of
 from agentworld_gym.core.actions.parser import ActionParser
+from agentworld_gym.core.actions.toolset import UNKNOWN_TOOL
 from agentworld_gym.core.actions.usable_tools import usable_tools
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Split, Task, load_task, split_seed
@@ -292,6 +293,9 @@ def check_actions(task: Task, parser: ActionParser, file: str | Path, prefix: st
     for key, action in actions:
         problem = parser.parse(stand_in(task.domain, action), task.tools).error
         if problem is not None:
+            unknown = problem.removeprefix(UNKNOWN_TOOL)
+            if unknown != problem:
+                problem += f"; expected {one_of(unknown, [str(tool['name']) for tool in task.tools])}"
             raise SpecError(file, f"{prefix}{key}", action, f"an action that can be read ({problem})")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import median
@@ -21,6 +22,7 @@ from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.core.contracts import Action, Failure
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.engines import EngineError, InexactFork
+from agentworld_gym.core.registration import find_domain
 from agentworld_gym.core.screens.sight import ActionStream, on_screen
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
@@ -36,6 +38,8 @@ FORKS = 3
 
 STAGES = ("exploring", "again", "load", "forks")
 """The stages of a check. The first three play every episode."""
+
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 
 OnProgress = Callable[[str, int, float], None]
 """A function that is called with the name of a stage, the number of its episodes that are over, and the share of all
@@ -133,10 +137,8 @@ class _Check:
             [text for _, text in pairs],
             [str(tool["name"]) for tool in tools],
         )
-        parts = {name: value for name, value in engine.about().parts.items() if name != "tools"}
-        named = [value if " " in value else f"{name} {value}" for name, value in parts.items()]
         return LiveReport(
-            system=", ".join(named) or self._runner.spec.title,
+            system=_system(engine.config, engine.about().parts) or self._runner.spec.title,
             domain=self._runner.spec.id,
             episodes=len(first),
             actions=sum(len(play.actions) for play in first),
@@ -184,7 +186,7 @@ class _Check:
         if session is None:
             return play
         try:
-            if session.offers is not None:
+            if session.offers is not None or find_domain(play.task.domain) is None:
                 self._explore_offers(play, session, rng)
             else:
                 actions = on_screen(stream, play.task.domain, play.shown[0])
@@ -198,10 +200,10 @@ class _Check:
         return play
 
     def _explore_offers(self, play: Play, session: Any, rng: random.Random) -> None:
-        """Take some of the actions of which the world tells that they can be done."""
+        """Take some of the actions of which the world tells that they can be done, or of the menu."""
         explorer = OfferedExplorer(rng, play.task.menu)
         for _ in range(rng.randint(*SESSION)):
-            if not session.offers:
+            if session.offers == ():
                 return
             text = explorer.choose(play.shown[-1], session.offers)
             if not self._act(play, session, self._runner.parser.parse(text, play.task.tools)):
@@ -334,6 +336,17 @@ class _Check:
                     key = (piece.kind, piece.mask)
                     self._pieces[key] += 1
                     self._examples.setdefault(key, (piece.first, piece.second))
+
+
+def _system(config: BaseModel, parts: Mapping[str, str]) -> str:
+    """Return what a system is called: a text environment as in its configuration, and the parts that are no digest.
+
+    >>> _system(BaseModel(), {"memory": "memory-server 0.6.3", "tools": "7873575963a1bf33", "textworld": "1.7.0"})
+    'memory-server 0.6.3, textworld 1.7.0'
+    """
+    told = {name: value for name, value in parts.items() if not _DIGEST.fullmatch(value)}
+    versions = (value if " " in value else f"{name} {value}" for name, value in told.items())
+    return ", ".join(filter(None, (getattr(config, "environment", None), *versions)))
 
 
 def _in_words(reset: BaseModel | str | None) -> str:

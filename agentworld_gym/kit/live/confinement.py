@@ -134,7 +134,7 @@ class Confinement:
 
         The installation of `PREFIX/bin/PROGRAM` is `PREFIX` where that is a virtual environment, and elsewhere `bin`,
         `lib` and the like in it, but nothing else that lies beside them. So is that of each file to which a link leads,
-        as the interpreter behind a virtual environment.
+        and of the interpreter behind a virtual environment.
 
         Args:
             words: The words of the command.
@@ -157,7 +157,7 @@ class Confinement:
             raise SpecError(self.file, key, script, f"a script that is there, by its path from {self.folder}")
         if self.config.trusted:
             return
-        for place in _links(Path(found).absolute()):
+        for place in _needed(Path(found).absolute()):
             if self.shows(place):
                 continue
             whole = place.parents[1] if place.parent.name == "bin" else place
@@ -397,6 +397,18 @@ def _installation(prefix: Path) -> list[Path]:
     if prefix.is_file() or any((prefix / name).exists() for name in _ENVIRONMENTS):
         return [prefix]
     return [prefix / name for name in _PARTS if (prefix / name).is_dir()]
+
+
+def _needed(program: Path) -> Iterator[Path]:
+    """Return a program, each file to which it leads as a link, and the same of its virtual environment's interpreter.
+
+    >>> [str(one) for one in _needed(Path("/nowhere"))]
+    ['/nowhere']
+    """
+    for place in _links(program):
+        yield place
+        if (place.parent.parent / _ENVIRONMENTS[0]).exists():
+            yield from _links(place.with_name("python"))
 
 
 def _links(place: Path) -> Iterator[Path]:

@@ -187,7 +187,7 @@ class LivePool(Generic[S]):
         try:
             certain = not self._closed and session.alive and session.reset()
         except EngineError as error:
-            if session.alive or not self._closed:  # Else it was ended meanwhile.
+            if not self._closed:  # Else it was ended meanwhile.
                 logger.warning("A live system could not be reset, so that another one is started: %s", error)
         finally:
             (self.give_back if certain else self.drop)(session)

@@ -277,6 +277,13 @@ def test_what_is_not_offered_is_tried_too_but_never_what_nothing_has_named() -> 
     assert set(refused) == {"take coin", "go east", "go west", "take lamp"}
 
 
+def test_where_a_world_tells_no_actions_its_menu_is_explored_but_never_its_end() -> None:
+    explorer = OfferedExplorer(random.Random(0), menu=["go east", "wait", "finish"])
+    assert {explorer.choose("a hall", None) for _ in range(50)} == {"go east", "wait"}
+    with pytest.raises(SpecError, match=r"menu: got .*, expected the actions to try"):
+        OfferedExplorer(random.Random(0)).choose("a hall", None)
+
+
 def test_a_world_with_nothing_but_offers_is_explored_by_them_alone() -> None:
     explorer = OfferedExplorer(random.Random(0))
     assert {explorer.choose("a hall", ["go east", "wait"]) for _ in range(50)} == {"go east", "wait"}

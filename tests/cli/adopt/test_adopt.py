@@ -96,6 +96,17 @@ def test_a_system_whose_configuration_names_no_domain_is_refused(tmp_path: Path)
     assert not (tmp_path / "run").exists()
 
 
+def test_an_adoption_that_is_stopped_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("agentworld_gym.cli.adopt.adoption.adopt", stopped)
+    (tmp_path / "notes.yaml").write_text("domain: mcp\n")
+    done = run(tmp_path)
+    assert done.exit_code == 130
+    assert "run keeps what is done; the same command goes on with it." in done.stderr
+
+
 def test_answers_that_were_met_once_say_how_many_kinds_are_missing() -> None:
     rows = [{"actions": ["look"] * 4, "observations": ["a hall", "a hall", "a cave", "a hall"]}]
     met = AnswerKinds.of(rows)

@@ -137,6 +137,22 @@ def test_a_command_shows_the_installation_of_its_program_and_the_files_that_it_n
             assert "secret" in shown.stdout and "diary" not in shown.stdout and "sesame" not in shown.stdout
 
 
+def test_a_script_of_a_virtual_environment_runs_though_its_python_lies_elsewhere(folder: Path) -> None:
+    python, made = folder / "pythons" / "3.11" / "bin" / "python3.11", folder / "made" / "bin"
+    python.parent.mkdir(parents=True)
+    made.mkdir(parents=True)
+    python.write_text('#!/bin/sh\nexec cat "$@"\n')
+    python.chmod(0o755)
+    (made / "python").symlink_to(python)
+    (made.parent / "pyvenv.cfg").touch()
+    (made / "watering").write_text(f"#!/bin/sh\nexec {made}/python $1\n")
+    (made / "watering").chmod(0o755)
+    with Confinement(LiveConfig(), "my.yaml", folder) as confinement:
+        confinement.show(["made/bin/watering", "secret"])
+        line = confinement.command(["made/bin/watering", "secret"])
+        assert subprocess.run(line, env=confinement.environment(), capture_output=True, timeout=30).stdout == b"sesame"
+
+
 def test_a_program_that_lies_among_what_a_home_holds_needs_a_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = folder / ".local" / "bin" / "watering"
     program.parent.mkdir(parents=True)

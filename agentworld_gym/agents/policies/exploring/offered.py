@@ -1,4 +1,4 @@
-"""An explorer of worlds that tell which actions can be done."""
+"""An explorer of actions that are known beforehand: those that a world tells to be possible, and those of a menu."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
+from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
+from agentworld_gym.core.actions.finish import finishes
 
 REFUSED_SHARE = 0.25
 """The share of actions that the world does not offer now: a world model has to see what its world refuses."""
@@ -19,7 +21,7 @@ class OfferedExplorer:
 
     Args:
         rng: The source of all its random draws.
-        menu: Actions that are known without being offered.
+        menu: Actions that are known without being offered; one that finishes is never taken.
 
     >>> explorer = OfferedExplorer(random.Random(0), menu=["take coin"])
     >>> sorted(explorer.choose("a hall", ["go east", "go west"]) for _ in range(3))
@@ -28,17 +30,25 @@ class OfferedExplorer:
 
     def __init__(self, rng: random.Random, menu: Sequence[str] = ()) -> None:
         self._rng = rng
-        self._known = dict.fromkeys(menu)
+        self._menu = tuple(action for action in menu if not finishes(action))
+        self._known = dict.fromkeys(self._menu)
         self._done: Counter[tuple[str, str]] = Counter()
         self._ever: Counter[str] = Counter()
 
-    def choose(self, shown: str, offers: Sequence[str]) -> str:
+    def choose(self, shown: str, offers: Sequence[str] | None) -> str:
         """Return the next action.
 
         Args:
             shown: What the world shows.
-            offers: The actions that can be done; at least one.
+            offers: The actions that can be done, at least one; None takes the menu, where the world tells none.
+
+        Raises:
+            SpecError: The world tells none, and there is no menu.
         """
+        if offers is None:
+            offers = self._menu
+            if not offers:
+                raise SpecError("the live system", "menu", [], "the actions to try: the system itself tells none")
         self._known.update(dict.fromkeys(offers))
         others = [action for action in self._known if action not in offers]
         if others and self._rng.random() < REFUSED_SHARE:

@@ -21,7 +21,7 @@ class ExplorerPolicy:
     """Tries what can be done in an episode, for some actions, and finishes.
 
     Where the world tells which actions can be done, it takes some of them; elsewhere the explorer of the domain acts,
-    and where that has none, random choices from the menu.
+    and where that has none, random choices from the menu. A domain that is a spec alone has its menu explored.
 
     Args:
         draw: The number of the draw; another one gives other actions.
@@ -34,7 +34,7 @@ class ExplorerPolicy:
 
     def begin(self, episode: Episode) -> ActionStream | Offered:
         """Begin to explore an episode."""
-        if episode.offers is None:
+        if episode.offers is None and find_domain(episode.task.domain) is not None:
             return self._scripted.begin(episode)
         return Offered(self._scripted.random_numbers(episode), episode.task.menu)
 
@@ -58,10 +58,14 @@ class Offered:
         self._explorer, self._left = OfferedExplorer(rng, menu), rng.randint(*SESSION)
 
     def act(self, episode: Episode) -> str:
-        """Return the next action; `finish` where there were enough, or there is none."""
+        """Return the next action; `finish` where there were enough, or there is none.
+
+        Raises:
+            SpecError: The world tells none, and there is no menu.
+        """
         self._left -= 1
         offers = episode.offers
-        return self._explorer.choose(episode.observation, offers) if self._left >= 0 and offers else VERB
+        return self._explorer.choose(episode.observation, offers) if self._left >= 0 and offers != () else VERB
 
 
 def exploring(task: Task, rng: random.Random) -> ActionStream:

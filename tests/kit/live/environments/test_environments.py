@@ -510,6 +510,27 @@ def test_a_check_tells_what_the_explorer_met() -> None:
     assert met.tools == 0 and not met.unmet and not met.pages
 
 
+def test_an_environment_that_tells_no_commands_is_explored_by_its_menu(tmp_path: Path) -> None:
+    (tmp_path / "cave.py").write_text(
+        "class Cave:\n"
+        "    def reset(self, seed=None, options=None):\n        self.place = 0\n        return 'You are at 0.'\n"
+        "    def step(self, action):\n        self.place += action == 'go'\n        return f'Now at {self.place}.'\n"
+    )
+    live = {"env": "python:cave:Cave", "path": [str(tmp_path)], "menu": ["go", "wait"], "ahead": 0}
+    config = tmp_path / "cave.yaml"
+    config.write_text(json.dumps({**live, "domain": "custom"}), encoding="utf-8")
+    report = check_live(EnvOptions(spec=ENVIRONMENT_SPEC, live=live), 2)
+    assert set(report.coverage.actions) == {"go", "wait"} and report.actions >= 16
+    assert report.system == "python:cave:Cave"
+    assert (
+        collect([load_spec(ENVIRONMENT_SPEC)], tmp_path / "rows.jsonl", 3, 0, CollectConfig(world=f"live:{config}"))
+        == 3
+    )
+    config.write_text(json.dumps({**live, "menu": [], "domain": "custom"}), encoding="utf-8")
+    with pytest.raises(SpecError, match=r"menu: got .*, expected the actions to try"):
+        collect([load_spec(ENVIRONMENT_SPEC)], tmp_path / "none.jsonl", 3, 0, CollectConfig(world=f"live:{config}"))
+
+
 def test_free_play_is_planned_with_an_explorer(tmp_path: Path) -> None:
     config = tmp_path / "corridor.yaml"
     config.write_text(json.dumps({**CORRIDOR, "domain": "custom"}), encoding="utf-8")
