@@ -85,6 +85,21 @@ class Plain:
         return f"Seed {seed}."
 
 
+class Broken(Corridor):
+    """A corridor that cannot begin every third episode."""
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """Begin, or raise."""
+        if (seed or 0) % 3 == 0:
+            raise RuntimeError("no such corridor")
+        return super().reset(seed, options)
+
+
+def broken() -> Broken:
+    """Make one."""
+    return Broken()
+
+
 def plain() -> Plain:
     """Make one."""
     return Plain()

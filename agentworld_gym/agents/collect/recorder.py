@@ -18,11 +18,11 @@ from agentworld_gym.agents.policies.exploring.base import SESSION
 from agentworld_gym.agents.policies.language_agent import AgentLost, LanguageAgent
 from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.documents.strict import validated
-from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.fingerprint import digest_of, installed
 from agentworld_gym.core.domain.spec import DomainSpec, Form
 from agentworld_gym.core.domain.task import Split, Task, split_seed
-from agentworld_gym.core.engines import EngineError
+from agentworld_gym.core.engines import EngineError, SystemLate, SystemLost
 from agentworld_gym.core.engines.catalog import engine_names, has_engine, libraries_of
 from agentworld_gym.core.flow import Flow, Work
 from agentworld_gym.core.registration import find_domain, official_name
@@ -43,7 +43,8 @@ AHEAD = 4
 """How many times as many sessions may have begun, but not be handed out, as are played at a time."""
 
 MOST_LOST = 8
-"""How many sessions in a row the server of the model that plays may lose before the recording ends."""
+"""How many sessions in a row may be lost before the recording ends: by the server of the model that plays, or by a
+system that does not begin them."""
 
 TRIES = 3
 """How many times a session is played whose world fails: what was lost, or late on a busy machine, may not be then."""
@@ -179,21 +180,27 @@ class Recorder:
         try:
             session = domain.begun(assignment)
         except EngineError as error:
-            if not left:  # There is no system that others could be played on.
+            if left:
+                return assignment, None, str(error)
+            if isinstance(error, SystemLost | SystemLate):  # There is no system that others could be played on.
                 raise
-            return assignment, None, str(error)
+            return self._left_out(assignment, number, error)
         try:
             yield from domain.playing(session, assignment, rng)
         except AgentLost as error:
-            self._lost += 1
-            if self._lost >= MOST_LOST:
-                raise
-            logger.warning("session %d is left out: %s", number, error)
-            return assignment, None, None
+            return self._left_out(assignment, number, error)
         except EngineError as error:
             return assignment, None, str(error)
         self._lost = 0
         return assignment, session, None if session.failure is None else f"the world failed: {session.failure}"
+
+    def _left_out(self, assignment: _Assignment, number: int, error: AgentWorldError) -> tuple[_Assignment, None, None]:
+        """Leave a session out; after several in a row the recording ends."""
+        self._lost += 1
+        if self._lost >= MOST_LOST:
+            raise error
+        logger.warning("session %d is left out: %s", number, error)
+        return assignment, None, None
 
     def close(self) -> None:
         """Close the worlds, and the generator of a model that plays. A second call does nothing."""

@@ -32,7 +32,7 @@ from agentworld_gym.core.contracts import (
 from agentworld_gym.core.domain.spec import DomainSpec
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.core.domain.user import answer_to, without_says
-from agentworld_gym.core.engines import SystemLate, SystemLost
+from agentworld_gym.core.engines import EngineError, SystemLate, SystemLost
 from agentworld_gym.core.flow import Work, answering_of, in_one_wave
 from agentworld_gym.core.screens.protocols import Translated
 from agentworld_gym.core.tasks.source import TaskSource, file_of
@@ -51,6 +51,7 @@ _ERRORS: Mapping[FailureKind, type[AgentWorldError]] = {
     FailureKind.RECORDING: RecordingError,
     FailureKind.CONNECTION: SystemLost,
     FailureKind.TIMEOUT: SystemLate,
+    FailureKind.ENGINE: EngineError,
 }
 """The errors of a world that cannot begin, by the kind of its failure."""
 

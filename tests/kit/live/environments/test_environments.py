@@ -166,6 +166,15 @@ def test_sessions_hold_what_was_paid_and_a_world_is_right_that_says_so_too(tmp_p
     assert exact(lambda text: text.replace("[reward 1; over; success]", "[reward 1]")) < 1.0
 
 
+def test_sessions_that_an_environment_cannot_begin_are_left_out_of_a_recording(tmp_path: Path, caplog: Any) -> None:
+    file, sessions = tmp_path / "corridor.yaml", tmp_path / "sessions.jsonl"
+    file.write_text(yaml.safe_dump({"domain": "custom", **CORRIDOR, "env": "python:live_environment:broken"}))
+    config = SmallModelSessions(world=f"live:{file}", policies={"explore": 1.0})
+    collect([load_spec(ENVIRONMENT_SPEC)], sessions, 12, 0, config, "train")
+    assert len(list(read_rows(sessions))) == 12, "others are played instead"
+    assert "is left out: " in caplog.text and "no such corridor" in caplog.text
+
+
 def test_plans_for_a_world_that_tells_success_are_those_of_explorers(tmp_path: Path) -> None:
     file = tmp_path / "corridor.yaml"
     file.write_text(yaml.safe_dump({"domain": "custom", **CORRIDOR}))
