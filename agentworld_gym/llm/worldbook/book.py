@@ -200,7 +200,7 @@ class Fact(Strict):
     """The share of these steps that were answered so; one step more, with another answer, is counted."""
 
 
-class Answer(NamedTuple):
+class LikelyAnswer(NamedTuple):
     """An answer that a book gives."""
 
     text: str
@@ -263,16 +263,16 @@ class ActionPage(Strict):
         likely = [(one, one.holds) for one in fit] or [(one, 0.0) for one in kinds]
         return sorted(likely, key=lambda one: (one[1], one[0].count), reverse=True)
 
-    def told(self, step: Step, barred: Collection[str] = ()) -> Answer | None:
+    def told(self, step: Step, barred: Collection[str] = ()) -> LikelyAnswer | None:
         """Return the likeliest answer of those that the page tells in full; None where it tells none."""
         for rule in self.rules:
             if rule.when.holds(step) and (text := rendered(rule.answer, step)) is not None:
-                return Answer(text, rule.right / (rule.steps + 1))
-        found = [Answer(fact.answer, fact.holds) for fact in self._known(step)]
+                return LikelyAnswer(text, rule.right / (rule.steps + 1))
+        found = [LikelyAnswer(fact.answer, fact.holds) for fact in self._known(step)]
         if step.again is not None and self.repeats is not None:
-            found.append(Answer(step.again, self.repeats))
+            found.append(LikelyAnswer(step.again, self.repeats))
         said = ((rendered(kind.answer, step), share) for kind, share in self.fitting(step, barred))
-        found += [Answer(text, share) for text, share in said if text is not None][:1]
+        found += [LikelyAnswer(text, share) for text, share in said if text is not None][:1]
         return max(found, key=lambda one: one.share, default=None)
 
     def expected(self, step: Step, barred: Collection[str] = ()) -> str | None:
@@ -346,7 +346,7 @@ class Worldbook(Strict):
         """Read an action after some turns; see `Step.of`."""
         return Step.of(action, first, turns, self.effects)
 
-    def answer(self, step: Step, barred: Collection[str] = ()) -> Answer | None:
+    def answer(self, step: Step, barred: Collection[str] = ()) -> LikelyAnswer | None:
         """Return the answer to a step: what its page tells, or else a recorded one, whose likelihood is 0; None where
         the book does not know the action."""
         page = self.actions.get(step.name)
@@ -354,7 +354,7 @@ class Worldbook(Strict):
             return None
         shown = (example.answer for kind, _ in page.fitting(step, barred) for example in kind.examples)
         if (told := page.told(step, barred)) is None and (text := next(shown, None)) is not None:
-            return Answer(text, 0.0)
+            return LikelyAnswer(text, 0.0)
         return told
 
     def barred(self, origins: Iterable[str]) -> frozenset[str]:
