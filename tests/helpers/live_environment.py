@@ -84,6 +84,10 @@ class Plain:
         """Tell the seed."""
         return f"Seed {seed}."
 
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """End at once."""
+        return action, 0.0, True, False, {}
+
 
 class Broken(Corridor):
     """A corridor that cannot begin every third episode."""

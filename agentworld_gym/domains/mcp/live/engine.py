@@ -26,6 +26,9 @@ from agentworld_gym.kit.live import Confinement, LiveAbout, LiveEngine, LiveSess
 DOMAIN = "mcp"
 """The domain of tool servers."""
 
+FETCHING = frozenset({"npx", "uvx", "bunx"})
+"""Programs that fetch from the network what they run."""
+
 FAULT = '{"status": "error", "code": 503, "message": "Service Unavailable: upstream timeout, please retry"}'
 """What a call shows that the control `intermittent-errors` strikes."""
 
@@ -86,6 +89,9 @@ class ServerEngine(LiveEngine[ServerConfig]):
             self.confinement = Confinement(config, file, folder)
             for key, words in commands.items():
                 self.confinement.show(words, key)
+                if words[0].rpartition("/")[2] in FETCHING and not (config.network or config.trusted):
+                    expected = f"true, as {words[0]} fetches what it runs; or a program that is installed under `{key}`"
+                    raise SpecError(file, "network", config.network, expected)
             if isinstance(config.reset, ServerCommandReset):
                 self.confinement.show_reset(config.reset.command)
         for spec in config.all_servers.values():

@@ -352,3 +352,12 @@ def test_a_domain_without_live_worlds_says_which_have_one() -> None:
 
 def test_a_command_may_be_one_text() -> None:
     assert ServerConfig(command="npx -y 'a b'").command == ("npx", "-y", "a b")
+
+
+def test_a_program_that_fetches_what_it_runs_needs_the_network(tmp_path: Path, monkeypatch: Any) -> None:
+    npx = tmp_path / "npx"
+    npx.write_text("#!/bin/sh\n")
+    npx.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(SpecError, match="network: got False, expected true, as npx fetches what it runs"):
+        make("AgentWorld/MCP-v0", live={"command": ["npx", "-y", "some-server"]})
