@@ -138,7 +138,7 @@ class _Check:
             [str(tool["name"]) for tool in tools],
         )
         return LiveReport(
-            system=_system(engine.config, engine.about().parts) or self._runner.spec.title,
+            system=_system(getattr(engine.config, "environment", ""), engine.about().parts) or self._runner.spec.title,
             domain=self._runner.spec.id,
             episodes=len(first),
             actions=sum(len(play.actions) for play in first),
@@ -338,15 +338,15 @@ class _Check:
                     self._examples.setdefault(key, (piece.first, piece.second))
 
 
-def _system(config: BaseModel, parts: Mapping[str, str]) -> str:
+def _system(environment: str, parts: Mapping[str, str]) -> str:
     """Return what a system is called: a text environment as in its configuration, and the parts that are no digest.
 
-    >>> _system(BaseModel(), {"memory": "memory-server 0.6.3", "tools": "7873575963a1bf33", "textworld": "1.7.0"})
+    >>> _system("", {"memory": "memory-server 0.6.3", "tools": "7873575963a1bf33", "textworld": "1.7.0"})
     'memory-server 0.6.3, textworld 1.7.0'
     """
     told = {name: value for name, value in parts.items() if not _DIGEST.fullmatch(value)}
     versions = (value if " " in value else f"{name} {value}" for name, value in told.items())
-    return ", ".join(filter(None, (getattr(config, "environment", None), *versions)))
+    return ", ".join(filter(None, (environment, *versions)))
 
 
 def _in_words(reset: BaseModel | str | None) -> str:
