@@ -47,7 +47,7 @@ def test_a_limit_that_is_high_enough_stays_as_it_is() -> None:
 
 def test_at_the_hard_limit_an_error_says_what_to_do() -> None:
     said = played(256, 256, 120)
-    assert said.startswith("AgentWorldError") and "ulimit -n" in said and "a shell needs 3 open files" in said
+    assert said.startswith("EngineError") and "ulimit -n" in said and "a shell needs 3 open files" in said
 
 
 def test_a_limit_that_cannot_be_raised_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -278,7 +278,8 @@ def test_nothing_is_left_after_close_nor_after_a_kill() -> None:
     killed = [pid for one in env.unwrapped.episode.session.machine.pids for pid in family_of(one)]
     assert killed
     for pid in killed:
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # It has died with its parent.
+            os.kill(pid, signal.SIGKILL)
     observation, _, _, _, info = env.step(call("list_notes"))
     assert info.get("failure", {"kind": observation})["kind"] == "connection"
     env.reset(seed=0)
