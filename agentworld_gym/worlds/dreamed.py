@@ -132,9 +132,12 @@ class DreamedWorld(LanguageWorld):
 
     def _offering(self, task: Task, offers: tuple[str, ...] | None, seed: int) -> LanguageSession | Failure:
         session = self._begin(task, seed)
-        if self.pays is not None and isinstance(session, LanguageSession):
-            session.offers = few_enough(offers)
+        if isinstance(session, LanguageSession) and self._truth_pays(task):  # Only such a world tells them later too.
+            session.offers = offers if self.pays is None else few_enough(offers)
         return session
+
+    def _truth_pays(self, task: Task) -> bool:
+        return isinstance(self.truth, Paying) and self.truth.pays(task)
 
     def _asking(self, session: LanguageSession, turn: Turn) -> Work[tuple[Observation | Failure, int]]:
         observed, reasks = yield from super()._asking(session, turn)
@@ -142,7 +145,7 @@ class DreamedWorld(LanguageWorld):
             return observed, reasks
         if session.acted is not None:  # Nobody is paid for the probe of a check.
             return observed, reasks
-        if not isinstance(self.truth, Paying) or not self.truth.pays(session.task):
+        if not self._truth_pays(session.task):
             return observed, reasks
         paid: Verdict | Failure = yield BatchedCall(self._paid, (session, turn.action))
         return replace(observed, verdict=paid, offers=paid.offers) if isinstance(paid, Verdict) else paid, reasks

@@ -63,7 +63,7 @@ class Explored:
     """
 
     def __init__(self, rng: random.Random, turns: int, menu: Sequence[str]) -> None:
-        self._explorer, self._left = OfferedExplorer(rng, menu), turns
+        self._explorer = OfferedExplorer(rng, turns, menu)
 
     def act(self, episode: Episode) -> Work[str | None]:
         """Choose the next action; None where there is none, or enough were taken.
@@ -72,9 +72,7 @@ class Explored:
             SpecError: The world tells none, and there is no menu.
         """
         yield from ()
-        self._left -= 1
-        offers = episode.offers
-        return self._explorer.choose(episode.observation, offers) if offers != () and self._left >= 0 else None
+        return self._explorer.choose(episode.observation, episode.offers)
 
 
 class Player:

@@ -201,11 +201,8 @@ class _Check:
 
     def _explore_offers(self, play: Play, session: Any, rng: random.Random) -> None:
         """Take some of the actions of which the world tells that they can be done, or of the menu."""
-        explorer = OfferedExplorer(rng, play.task.menu)
-        for _ in range(rng.randint(*SESSION)):
-            if session.offers == ():
-                return
-            text = explorer.choose(play.shown[-1], session.offers)
+        explorer = OfferedExplorer(rng, rng.randint(*SESSION), play.task.menu)
+        while (text := explorer.choose(play.shown[-1], session.offers)) is not None:
             if not self._act(play, session, self._runner.parser.parse(text, play.task.tools)):
                 return
 

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.core.contracts import Message
-from agentworld_gym.core.contracts.verdict import Verdict, without_verdict
+from agentworld_gym.core.contracts.verdict import Told, Verdict, without_verdict
 from agentworld_gym.core.domain.spec import Form, Profile, load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.engines import Kind, Scalar
@@ -290,6 +290,13 @@ class Row(Strict):
     def verdict(self, turn: int) -> Verdict | None:
         """Return what the world said of reward and end after a turn, counted from 0; None where it says nothing."""
         return without_verdict(self.verdicts[turn], "reward")[1] if self.verdicts else None
+
+    @property
+    def told(self) -> Told | None:
+        """What the world told of the episode: rewards and ends, or success beside them; None where it told neither."""
+        said = (self.verdict(turn) for turn in range(len(self.verdicts)))
+        won = any(one is not None and one.success is not None for one in said)
+        return "success" if won else "reward" if self.verdicts else None
 
     def messages(self) -> list[Message]:
         """Return the session as chat messages whose turns are all over, so that none has a closing request."""

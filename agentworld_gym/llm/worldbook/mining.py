@@ -278,10 +278,8 @@ def _idle(sessions: Sequence[Row]) -> set[str]:
 
 def _pays(sessions: Iterable[Row]) -> Told | None:
     """Return what sessions tell of rewards, ends and success."""
-    said = [row.verdict(turn) for row in sessions for turn in range(len(row.verdicts))]
-    if any(one is not None and one.success is not None for one in said):
-        return "success"
-    return "reward" if said else None
+    told = {row.told for row in sessions}
+    return "success" if "success" in told else "reward" if "reward" in told else None
 
 
 def _page(every: Sequence[MinedStep], names: Sequence[str]) -> ActionPage:

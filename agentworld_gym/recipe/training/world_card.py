@@ -17,7 +17,6 @@ from agentworld_gym.core.registration import all_domains, find_domain
 from agentworld_gym.llm.bundled_models import CARD, carded_model
 from agentworld_gym.llm.generators.pretrained.catalog import model_source
 from agentworld_gym.llm.rows.rerendering import is_of, prompts_for
-from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.data.data_files import holds_samples
 from agentworld_gym.recipe.data.preparation import Preparation
@@ -46,7 +45,7 @@ def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Prepa
     wanted = len({name.partition(":")[0] for name in domains} or all_domains())
     recorded = (path for path in files if not holds_samples(path))
     for row in chain.from_iterable(map(read_rows, recorded)):
-        pays = _more(pays, row)
+        pays = "success" if "success" in (pays, row.told) else pays or row.told
         if row.domain in found or (domains and not is_of(row, domains)):
             continue
         if find_domain(row.domain) is not None:
@@ -63,14 +62,6 @@ def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Prepa
     profile = next(iter(found.values()))[0]
     card = _card(profile, {domain: form for domain, (_, form) in found.items()})
     return {**card, "pays": pays} if pays else card
-
-
-def _more(pays: Told | None, row: Row) -> Told | None:
-    """Return what a model learned to write of rewards and ends, with a further session."""
-    said = [row.verdict(turn) for turn in range(len(row.verdicts))]
-    if any(one is not None and one.success is not None for one in said):
-        return "success"
-    return pays or ("reward" if row.verdicts else None)
 
 
 def stated_card(domains: Sequence[str], profile: Profile | None, form: Form | None) -> dict[str, Any] | None:

@@ -270,7 +270,7 @@ def test_only_the_terminal_has_a_policy_that_computes() -> None:
 
 def test_what_is_not_offered_is_tried_too_but_never_what_nothing_has_named() -> None:
     rooms = {"a hall": ["go east"], "a cellar": ["go west", "take lamp"]}
-    explorer = OfferedExplorer(random.Random(0), menu=["take coin"])
+    explorer = OfferedExplorer(random.Random(0), 400, menu=["take coin"])
     chosen = [(room, explorer.choose(room, rooms[room])) for _ in range(200) for room in rooms]
     refused = [action for room, action in chosen if action not in rooms[room]]
     assert 0.15 < len(refused) / len(chosen) < 0.35
@@ -278,12 +278,13 @@ def test_what_is_not_offered_is_tried_too_but_never_what_nothing_has_named() -> 
 
 
 def test_where_a_world_tells_no_actions_its_menu_is_explored_but_never_its_end() -> None:
-    explorer = OfferedExplorer(random.Random(0), menu=["go east", "wait", "finish"])
+    explorer = OfferedExplorer(random.Random(0), 50, menu=["go east", "wait", "finish"])
     assert {explorer.choose("a hall", None) for _ in range(50)} == {"go east", "wait"}
     with pytest.raises(SpecError, match=r"menu: got .*, expected the actions to try"):
-        OfferedExplorer(random.Random(0)).choose("a hall", None)
+        OfferedExplorer(random.Random(0), 50).choose("a hall", None)
 
 
 def test_a_world_with_nothing_but_offers_is_explored_by_them_alone() -> None:
-    explorer = OfferedExplorer(random.Random(0))
+    explorer = OfferedExplorer(random.Random(0), 50)
     assert {explorer.choose("a hall", ["go east", "wait"]) for _ in range(50)} == {"go east", "wait"}
+    assert explorer.choose("a hall", ["go east", "wait"]) is None, "these were enough"

@@ -15,32 +15,33 @@ REFUSED_SHARE = 0.25
 
 
 class OfferedExplorer:
-    """Chooses among the actions that can be done, rarely one that was done before where the same was shown.
+    """Chooses some actions among those that can be done, rarely one that was done before where the same was shown.
 
     Now and then it tries one that cannot be done: of the menu, or of those that were offered before.
 
     Args:
         rng: The source of all its random draws.
+        turns: How many actions it takes.
         menu: Actions that are known without being offered; one that finishes is never taken.
 
-    >>> explorer = OfferedExplorer(random.Random(0), menu=["take coin"])
-    >>> sorted(explorer.choose("a hall", ["go east", "go west"]) for _ in range(3))
-    ['go east', 'go west', 'take coin']
+    >>> explorer = OfferedExplorer(random.Random(0), 3, menu=["take coin"])
+    >>> sorted(str(explorer.choose("a hall", ["go east", "go west"])) for _ in range(4))
+    ['None', 'go east', 'go west', 'take coin']
     """
 
-    def __init__(self, rng: random.Random, menu: Sequence[str] = ()) -> None:
-        self._rng = rng
+    def __init__(self, rng: random.Random, turns: int, menu: Sequence[str] = ()) -> None:
+        self._rng, self._left = rng, turns
         self._menu = tuple(action for action in menu if not finishes(action))
         self._known = dict.fromkeys(self._menu)
         self._done: Counter[tuple[str, str]] = Counter()
         self._ever: Counter[str] = Counter()
 
-    def choose(self, shown: str, offers: Sequence[str] | None) -> str:
-        """Return the next action.
+    def choose(self, shown: str, offers: Sequence[str] | None) -> str | None:
+        """Return the next action; None where nothing can be done, or enough was.
 
         Args:
             shown: What the world shows.
-            offers: The actions that can be done, at least one; None takes the menu, where the world tells none.
+            offers: The actions that can be done; None takes the menu, where the world tells none.
 
         Raises:
             SpecError: The world tells none, and there is no menu.
@@ -49,6 +50,9 @@ class OfferedExplorer:
             offers = self._menu
             if not offers:
                 raise SpecError("the live system", "menu", [], "the actions to try: the system itself tells none")
+        self._left -= 1
+        if not offers or self._left < 0:
+            return None
         self._known.update(dict.fromkeys(offers))
         others = [action for action in self._known if action not in offers]
         if others and self._rng.random() < REFUSED_SHARE:

@@ -32,40 +32,25 @@ class ExplorerPolicy:
     def __init__(self, draw: int = 0) -> None:
         self._scripted = ScriptedPolicy(self.name, exploring, draw)
 
-    def begin(self, episode: Episode) -> ActionStream | Offered:
+    def begin(self, episode: Episode) -> ActionStream | OfferedExplorer:
         """Begin to explore an episode."""
         if episode.offers is None and find_domain(episode.task.domain) is not None:
             return self._scripted.begin(episode)
-        return Offered(self._scripted.random_numbers(episode), episode.task.menu)
+        rng = self._scripted.random_numbers(episode)
+        return OfferedExplorer(rng, rng.randint(*SESSION), episode.task.menu)
 
-    def act(self, episodes: Sequence[Episode], kept: Sequence[ActionStream | Offered]) -> list[str]:
-        """Choose the next action of each episode."""
-        return [
-            one.act(episode) if isinstance(one, Offered) else next_action(episode, one)
-            for episode, one in zip(episodes, kept, strict=True)
-        ]
-
-
-class Offered:
-    """Takes some of the actions that can be done in one episode.
-
-    Args:
-        rng: The source of all random draws.
-        menu: Actions that are tried even where they are not offered.
-    """
-
-    def __init__(self, rng: random.Random, menu: Sequence[str]) -> None:
-        self._explorer, self._left = OfferedExplorer(rng, menu), rng.randint(*SESSION)
-
-    def act(self, episode: Episode) -> str:
-        """Return the next action; `finish` where there were enough, or there is none.
+    def act(self, episodes: Sequence[Episode], kept: Sequence[ActionStream | OfferedExplorer]) -> list[str]:
+        """Choose the next action of each episode; `finish` where there were enough, or there is none.
 
         Raises:
-            SpecError: The world tells none, and there is no menu.
+            SpecError: The world of a domain that is a spec alone tells none, and there is no menu.
         """
-        self._left -= 1
-        offers = episode.offers
-        return self._explorer.choose(episode.observation, offers) if self._left >= 0 and offers != () else VERB
+        return [
+            one.choose(episode.observation, episode.offers) or VERB
+            if isinstance(one, OfferedExplorer)
+            else next_action(episode, one)
+            for episode, one in zip(episodes, kept, strict=True)
+        ]
 
 
 def exploring(task: Task, rng: random.Random) -> ActionStream:

@@ -193,9 +193,11 @@ class SiteSession(LiveSession):
         if scripts is not None and seed is not None:
             if scripts.begin is not None:
                 number = miniwob.page_seed(seed) if self._config.miniwob is not None else seed
+                from playwright.async_api import Error
+
                 try:
                     await page.evaluate(scripts.begin, number)
-                except Exception as error:  # As where a file of the page did not come, which another try mends.
+                except Error as error:  # As where a file of the page did not come, which another try mends.
                     why = str(error).partition("\n")[0]
                     raise SystemLost(f"{address} did not load, or its episode cannot begin: {why}") from error
             self.instruction = str(await page.evaluate(scripts.instruction)) if scripts.instruction else None

@@ -89,6 +89,7 @@ def test_a_lost_game_ends_without_success_and_may_cost_something() -> None:
 def test_a_dream_pays_and_ends_as_the_environment_does_in_which_its_actions_are_done_too() -> None:
     dream("hall", lambda request: predicted("A hall."))
     with opened(world="hall") as env:
+        assert env.episode.offers == ("east", "west"), "the environment tells them from the first screen on"
         way = east_of(env)
         assert env.step(way)[:3] == ("A hall.", 0.0, False)
         twin = env.fork()
