@@ -24,6 +24,7 @@ from agentworld_gym.base.errors import AgentWorldError, MissingFile, SpecError, 
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines import EngineError, InexactFork, SystemLate, SystemLost
 from agentworld_gym.domains.web.engine.chromium import driver as driving
+from agentworld_gym.domains.web.engine.chromium.machine import ChromiumEngine
 from agentworld_gym.domains.web.live import SiteEngine, open_live
 from agentworld_gym.domains.web.live.browsers import LiveBrowsers
 from agentworld_gym.domains.web.live.engine import SiteMachine
@@ -362,6 +363,34 @@ def test_a_server_of_its_own_runs_in_a_sandbox_and_forks_are_exact_with_it() -> 
         assert truncated and info["failure"]["kind"] == "connection"
     finally:
         env.close()
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+def test_a_shipped_site_is_a_live_site_like_any_other_and_shows_what_world_chromium_shows() -> None:
+    serve = ["web", "serve", "--site", "shop", "--size", "small", "--seed", "3", "--port", "{port}"]
+    path = os.pathsep.join(sorted({str(Path(place).resolve()) for place in sys.path if place}))
+    keys = {
+        "command": [sys.executable, "-m", "agentworld_gym", *serve],
+        "url": "http://shop.localhost:8000",
+        "read": [place for place in path.split(os.pathsep) if Path(place).exists()],
+        "env": {"PYTHONPATH": path},
+        "limits": {"start_seconds": 120},
+    }
+    start = {"open": "http://shop.example/", "sites": {"shop": None}, "size": "small", "seed": 3}
+    for engine in served(**keys):
+        live, shipped = engine.start({}, 0), ChromiumEngine().start(start, seed=3)
+        for link in ("See all products", "Returns policy", "Contact"):
+            shown = live.observation.replace("shop.localhost:8000", "shop.example")
+            assert page_of(shown) == page_of(shipped.observation)
+            click = call("click", element=link, ref=ref(shipped.observation, f'link "{link}"'))
+            for machine in (live, shipped):
+                machine.act(click)
+        for machine in (live, shipped):
+            machine.close()
+
+
+def page_of(observation: str) -> str:
+    return observation[observation.index("### Page") :]
 
 
 def test_a_trusted_command_of_a_reset_reaches_the_server_of_its_session() -> None:
