@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from agentworld_gym.base.errors import WorldNotConfigured
 from agentworld_gym.base.fingerprint import Fingerprint
@@ -26,32 +26,34 @@ class SystemBehind(World[Any], BringsTasks, RunsSuccessCode[Any], Protocol):
     """A world that brings its tasks, and runs the success code of their checks."""
 
 
-@runtime_checkable
-class OpensBySeed(Protocol):
-    """A world in which the seed of an episode decides what is shown first."""
+class Opening(NamedTuple):
+    """How an episode of a system begins."""
 
-    def opened(
-        self, tasks: Sequence[Task], seeds: Sequence[int]
-    ) -> list[tuple[Task, tuple[str, ...] | None] | Failure]:
-        """Return tasks that state what is shown first in the episodes of some seeds, and what can be done then."""
+    task: Task
+    """The task, with what is shown first and with what the agent is asked to do in this episode."""
+
+    offers: tuple[str, ...] | None = None
+    """The actions that can be done then; None where the system does not tell them."""
+
+
+@runtime_checkable
+class LiveTruth(Protocol):
+    """A world whose episodes are those of a system that runs, which says more of a task than the task holds."""
+
+    def opened(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Opening | Failure]:
+        """Return how the episodes of some seeds begin."""
         ...
-
-
-@runtime_checkable
-class Telling(Protocol):
-    """A world of whose tasks a language world is told less than they hold."""
 
     def told(self, task: Task) -> Task:
-        """Return a task as a language world is told of it."""
+        """Return a task as a language world is told of it, which may be less than it holds."""
         ...
 
-
-@runtime_checkable
-class Paying(Protocol):
-    """A world whose own episodes may pay for steps and end themselves."""
-
     def pays(self, task: Task) -> bool:
-        """Return whether the episodes of a task do."""
+        """Return whether the episodes of a task pay for steps and end themselves."""
+        ...
+
+    def offers(self, task: Task, screen: str) -> tuple[str, ...] | None:
+        """Return the actions that can be done, where the screen tells them; None where it does not."""
         ...
 
 
@@ -120,24 +122,39 @@ class DreamedWorld(LanguageWorld):
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[LanguageSession | Failure]:
         """Begin one session a task; where the seed decides what is shown first, the world itself shows it."""
-        if isinstance(self.truth, Telling):
-            tasks = [self.truth.told(task) for task in tasks]
-        if not isinstance(self.truth, OpensBySeed):
+        if not isinstance(self.truth, LiveTruth):
             return super().begin(tasks, seeds)
-        opened = self.truth.opened(tasks, seeds)
-        return [
-            one if isinstance(one, Failure) else self._offering(*one, seed)
+        opened = self.truth.opened([self.truth.told(task) for task in tasks], seeds)
+        begun = [
+            one if isinstance(one, Failure) else self._begin(one.task, seed)
             for one, seed in zip(opened, seeds, strict=True)
         ]
+        for task, session, one in zip(tasks, begun, opened, strict=True):
+            if isinstance(session, LanguageSession) and isinstance(one, Opening):
+                if one.task.instruction != task.instruction:
+                    session.instruction = one.task.instruction
+                if self._truth_pays(task):  # Only such a world tells them later too.
+                    session.offers = one.offers if self.pays is None else few_enough(one.offers)
+                self._offer(session)
+        return begun
 
-    def _offering(self, task: Task, offers: tuple[str, ...] | None, seed: int) -> LanguageSession | Failure:
-        session = self._begin(task, seed)
-        if isinstance(session, LanguageSession) and self._truth_pays(task):  # Only such a world tells them later too.
-            session.offers = offers if self.pays is None else few_enough(offers)
-        return session
+    def answering(self, session: LanguageSession, action: Action) -> Work[Observation | Failure]:
+        """Answer one action; where the screen tells which actions can be done, they are read from it."""
+        observed = yield from super().answering(session, action)
+        if isinstance(observed, Observation) and self._offer(session):
+            observed = replace(observed, offers=session.offers)
+        return observed
+
+    def _offer(self, session: LanguageSession) -> bool:
+        """Enter into a session which actions can be done, where its screen tells them."""
+        if not isinstance(self.truth, LiveTruth):
+            return False
+        offers = self.truth.offers(session.task, session.seen.screen)
+        session.offers = session.offers if offers is None else offers
+        return offers is not None
 
     def _truth_pays(self, task: Task) -> bool:
-        return isinstance(self.truth, Paying) and self.truth.pays(task)
+        return isinstance(self.truth, LiveTruth) and self.truth.pays(task)
 
     def _asking(self, session: LanguageSession, turn: Turn) -> Work[tuple[Observation | Failure, int]]:
         observed, reasks = yield from super()._asking(session, turn)

@@ -51,6 +51,9 @@ class LanguageSession:
     offers: tuple[str, ...] | None = None
     """The actions that can be done at this moment; None where the model does not tell them."""
 
+    instruction: str | None = None
+    """What the agent is asked to do, where that is decided when the episode begins; None leaves that to the task."""
+
     replays: tuple[str, ...] = ()
     """The origins of the recorded session that is replayed here; empty where an agent acts."""
 

@@ -2,6 +2,7 @@
 
     python benchmarks/research/live_miniwob.py rewards --peer PYTHON     # the interpreter with browsergym-miniwob
     python benchmarks/research/live_miniwob.py ppo click-button --steps 1024 --seeds 0 1 2
+    python benchmarks/research/live_miniwob.py ppo click-button --world runs/mini/world   # trained in a dream alone
     python benchmarks/research/live_miniwob.py random click-button
 
 BrowserGym wants old versions of Playwright and Gymnasium, so that it plays in a process of its own
@@ -167,9 +168,10 @@ def ppo(asked: argparse.Namespace) -> None:
     from agentworld_gym.integrations.sb3 import MenuPolicy, TextEncoder, make_sb3_env
 
     (task,) = asked.tasks
+    dream = {} if asked.world is None else {"world": asked.world}
     for seed in asked.seeds:
         encoder = TextEncoder(max_menu=CHOICES)
-        env = make_sb3_env(ENV, MEMBERS, seed, encoder=encoder, live=live(task), max_steps=MAX_STEPS)
+        env = make_sb3_env(ENV, MEMBERS, seed, encoder=encoder, live=live(task), max_steps=MAX_STEPS, **dream)
         began = time.monotonic()
         model = MaskablePPO(MenuPolicy, env, device="cpu", seed=seed, **PPO)  # type: ignore[arg-type]
         model.learn(asked.steps)
@@ -191,6 +193,7 @@ def main() -> None:
     parser.add_argument("what", choices=("rewards", "ppo", "random"))
     parser.add_argument("tasks", nargs="*")
     parser.add_argument("--peer", default="python")
+    parser.add_argument("--world", help="the folder of a dream to train in; without, the pages themselves")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2, 3])
     parser.add_argument("--steps", type=int, default=1024)
     parser.add_argument("--episodes", type=int, default=50)

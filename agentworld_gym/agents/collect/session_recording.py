@@ -17,7 +17,7 @@ from agentworld_gym.core.screens.sight import Sight, folds
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.rows.row import ContentSpan, StateChange, changes_between
-from agentworld_gym.worlds.dreamed import Telling
+from agentworld_gym.worlds.dreamed import LiveTruth
 
 
 class SessionRecording:
@@ -34,9 +34,10 @@ class SessionRecording:
     """
 
     def __init__(self, runner: EpisodeRunner, prompts: Prompts, task: Task, seed: int | None = None) -> None:
-        self._runner, self._prompts, self._task = runner, prompts, task
-        self._told = runner.world.told(task) if isinstance(runner.world, Telling) else task
+        self._runner, self._prompts = runner, prompts
         ((self._episode, _, _),) = runner.start([(task.seed or 0) if seed is None else seed], {"task": task})
+        self._task = task = self._episode.task
+        self._told = runner.world.told(task) if isinstance(runner.world, LiveTruth) else task
         self.history = ScreenHistory[str](task.domain, self._episode.session.observation)
         try:
             self._before = self._state = self.initial_state = dict(self._machine.state())

@@ -194,6 +194,15 @@ class LiveEngine(ABC, Generic[C]):
         """
         return None
 
+    def offers(self, screen: str, instruction: str) -> tuple[str, ...] | None:
+        """Return the actions that can be done, where the screen tells them; None where it does not.
+
+        Args:
+            screen: The last observation that shows a screen.
+            instruction: What the agent is asked to do.
+        """
+        return None
+
     def about(self) -> LiveAbout:
         """Return what the system says of itself, which starts a session.
 

@@ -19,6 +19,7 @@ from agentworld_gym.core.engines import Controls, EngineError, Inspected, Machin
 from agentworld_gym.core.flow import Request, Work
 from agentworld_gym.kit.live import LiveMachine
 from agentworld_gym.worlds.concurrency import AT_ONCE, SideBySide, side_by_side
+from agentworld_gym.worlds.dreamed import Opening
 from agentworld_gym.worlds.grounded import GroundedSession, GroundedWorld, defect, failed
 from agentworld_gym.worlds.live.engines import LiveEngines, state_of
 from agentworld_gym.worlds.live.tasks import LiveTasks
@@ -103,21 +104,23 @@ class LiveWorld(GroundedWorld):
                 session.close()
             raise
 
-    def opened(
-        self, tasks: Sequence[Task], seeds: Sequence[int]
-    ) -> list[tuple[Task, tuple[str, ...] | None] | Failure]:
-        """Return tasks that state what is shown first in the episodes of some seeds, for a dream of them, and the
-        actions that can be done then.
-        """
-        opened: list[tuple[Task, tuple[str, ...] | None] | Failure] = [(task, None) for task in tasks]
+    def offers(self, task: Task, screen: str) -> tuple[str, ...] | None:
+        """Return the actions that can be done, where the screen tells them; None where it does not."""
+        return self.engines.of(task).offers(screen, task.instruction)
+
+    def opened(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Opening | Failure]:
+        """Return how the episodes of some seeds begin, for a dream of them."""
+        opened: list[Opening | Failure] = [Opening(task) for task in tasks]
         open_ended = [place for place, task in enumerate(tasks) if task.first_observation is None]
         begun = self.begin([tasks[place] for place in open_ended], [seeds[place] for place in open_ended])
         for place, session in zip(open_ended, begun, strict=True):
             if isinstance(session, Failure):
                 opened[place] = session
                 continue
-            shown = tasks[place].model_copy(update={"first_observation": session.observation})
-            opened[place] = (shown, session.offers)
+            task = tasks[place]
+            asked = session.instruction or task.instruction
+            told = {"first_observation": session.observation, "instruction": asked}
+            opened[place] = Opening(task.model_copy(update=told), session.offers)
             session.close()
         return opened
 

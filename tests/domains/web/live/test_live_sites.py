@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -15,12 +16,16 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
+import yaml
 from live_site import Shop
 from processes import wait_until
 from web_pages import call, ref
-from worlds import make
+from worlds import make, predicted
 
+from agentworld_gym.agents.collect.config import SmallModelSessions
+from agentworld_gym.agents.collect.recording_file import collect
 from agentworld_gym.base.errors import AgentWorldError, MissingFile, SpecError, WorldNotConfigured
+from agentworld_gym.core.contracts import ChatRequest
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines import EngineError, InexactFork, SystemLate, SystemLost
 from agentworld_gym.domains.web.engine.chromium import driver as driving
@@ -30,6 +35,9 @@ from agentworld_gym.domains.web.live.browsers import LiveBrowsers
 from agentworld_gym.domains.web.live.engine import SiteMachine
 from agentworld_gym.kit.live import LiveLimits, LiveMachine, LiveSource, LiveStart
 from agentworld_gym.kit.live.process_watch import family_of, resident_bytes
+from agentworld_gym.llm.generators import ScriptedGenerator
+from agentworld_gym.llm.rows.row_reading import read_rows
+from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
 
@@ -270,6 +278,38 @@ def test_a_page_that_ends_its_episodes_is_paid_as_it_says_and_its_instruction_is
         assert (reward, terminated, info["success"]) == (0.0, True, False)
     finally:
         env.close()
+
+
+def test_a_dream_of_such_a_page_asks_what_the_page_asks_and_reads_what_can_be_done_from_its_screens(
+    folder: Path, tmp_path: Path
+) -> None:
+    free = {"instruction": "Play.", "state": {"open": "/game.html"}, "family": "free_play", "success": []}
+    live = {"folder": str(folder), "tasks": [free], "episode": EPISODE, "ahead": 0, "settle_seconds": 0.05}
+
+    def answer(request: ChatRequest) -> str:
+        if "Send button" in request.messages[-1]["content"]:
+            return predicted("### Page\n[reward 1; over; success]")
+        return predicted('### Page\n- Page URL: http://a/\n### Snapshot\n```yaml\n- button "Send" [ref=e9]\n```')
+
+    register_world("player", lambda options: options.language(ScriptedGenerator(answer), pays="success"))
+    env = make(WEB, world="player", live=live)
+    try:
+        shown, info = env.reset(seed=0)
+        asked = info["instruction"]
+        assert re.fullmatch('Type "w[0-9]+"', asked) and shown.startswith(f"{asked}\n\n### Page")
+        typed = next(one for one in info["admissible"] if asked.split('"')[1] in one)
+        send = '{"name": "browser_click", "arguments": {"element": "Send button", "ref": "e9"}}'
+        assert env.step(typed)[4]["admissible"] == [send]
+        assert env.fork().episode.offers == (send,)
+        _, reward, terminated, _, info = env.step(send)
+        assert (reward, terminated, info["success"]) == (1.0, True, True)
+    finally:
+        env.close()
+    file, sessions = tmp_path / "page.yaml", tmp_path / "sessions.jsonl"
+    file.write_text(yaml.safe_dump({"domain": "web", **live}))
+    collect([load_spec("web")], sessions, 2, 0, SmallModelSessions(world=f"live:{file}"), "train")
+    for row in read_rows(sessions):
+        assert row.instruction.startswith('Type "w') and row.instruction in row.first_observation
 
 
 def test_a_page_whose_episode_cannot_begin_is_lost_as_one_that_did_not_load_whole(folder: Path) -> None:
