@@ -25,7 +25,7 @@ MORE = {
     "agentworld specs": "[specs](extend/prompts.md), [your own domain](extend/domains.md)",
     "agentworld play": "[tasks in a file](extend/domains.md#tasks-in-a-file), [elements by "
     "name](extend/domains.md#elements-by-name), [dialects](extend/prompts.md#dialects), [official "
-    "prompts](extend/prompts.md#official-prompts), [forms](extend/answer_forms.md), "
+    "prompts](extend/prompts.md#official-prompts), [forms](extend/prompts.md#how-a-language-world-answers), "
     "[retrieval](worlds/generators.md#retrieval), [controls](worlds/index.md#controls-worlds-with-faults), "
     "[a playground](evaluation/runs.md#a-playground)",
     "agentworld rollout": "[many nodes](agents/environments.md#many-nodes), [locks](worlds/recordings.md#locks), "
@@ -36,7 +36,7 @@ MORE = {
     "agentworld import": "[sessions from other systems](world_models/data.md#from-other-systems)",
     "agentworld lock": "[locks](worlds/recordings.md#locks)",
     "agentworld samples": "[training data](world_models/data.md#training-data), "
-    "[filters](world_models/data.md#filters), [the change form](extend/answer_forms.md#the-change-form)",
+    "[filters](world_models/data.md#filters), [the change form](extend/prompts.md#the-change-form)",
     "agentworld index": "[retrieval](worlds/generators.md#retrieval)",
     "agentworld worldbook": "[worldbooks](worlds/generators.md#a-worldbook)",
     "agentworld serve": "[the small world models](world_models/world_model.md), [generators](worlds/generators.md)",

@@ -15,7 +15,7 @@ from agentworld_gym.base.text.escaping import is_valid
 from agentworld_gym.core.actions.finish import read_finish
 from agentworld_gym.core.actions.naming import called, full_names, renamed, with_component
 from agentworld_gym.core.actions.syntaxes import find_syntax, read_json
-from agentworld_gym.core.actions.toolset import CompiledSchema, Toolset, UnreadableAction
+from agentworld_gym.core.actions.toolset import CompiledSchema, Toolset, UnreadableAction, example_call
 from agentworld_gym.core.actions.writing import with_json_arguments
 from agentworld_gym.core.contracts import Action, ActionKind
 from agentworld_gym.core.domain.action_spec import FinishRule
@@ -172,7 +172,7 @@ class ActionParser:
             return Action(text, kind=ActionKind.FINISH, agent=agent)
         if self._graphical and has_whole_locator(text):
             raise UnreadableAction(_UNRESOLVED)
-        parsed = self._read(text, known)
+        parsed = self._read(text, known, tools)
         if asks and isinstance(parsed, dict) and parsed.get("name") == ASK:  # A call in the domain's own notation.
             given = [*parsed["arguments"].values()] if isinstance(parsed.get("arguments"), dict) else []
             if len(given) == 1 and isinstance(given[0], str):
@@ -180,7 +180,7 @@ class ActionParser:
             raise UnreadableAction(f"{ASK} takes one argument, 'question', which is a text")
         return self._classified(text, parsed, agent)
 
-    def _read(self, text: str, known: Sequence[Toolset]) -> Any:
+    def _read(self, text: str, known: Sequence[Toolset], offered: Sequence[Mapping[str, Any]]) -> Any:
         """Read the text in the first syntax that can, those of the dialect in force first.
 
         Raises:
@@ -198,7 +198,9 @@ class ActionParser:
                     return parsed
                 except UnreadableAction as problem:
                     first = first or problem
-        raise first or UnreadableAction(f"expected {self._expected}, such as {self.spec.action.examples[0]}")
+        own = offered and not self.spec.action.arguments_as_string
+        example = example_call(offered[0]) if own else self.spec.action.examples[0]
+        raise first or UnreadableAction(f"expected {self._expected}, such as {example}")
 
     def _classified(self, text: str, parsed: Any, agent: str | None) -> Action:
         for rule, array in self._finish:

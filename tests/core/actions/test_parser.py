@@ -186,7 +186,7 @@ class TestToolCalls:
             ('{"name": "shop-buy", "arguments": "{"}', "'arguments' is not valid JSON"),
             ('{"arguments": {}}', "a tool call needs a string 'name'"),
             ('{"name": "shop-buy"', "the action is not valid JSON"),
-            ("buy tea", 'expected a tool call {"name": ..., "arguments": {...}}, such as x'),
+            ("buy tea", 'expected a tool call {"name": ..., "arguments": {...}}, such as {"name": "shop-buy", "argu'),
         ],
     )
     def test_a_wrong_call_is_refused_as_a_tool_server_would(self, text: str, problem: str) -> None:
