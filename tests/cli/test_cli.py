@@ -432,6 +432,22 @@ class TestPlay:
         assert [step.action for episode in read_trace(tmp_path) for step in episode.steps] == ["ls"]
 
 
+def test_ctrl_c_while_the_command_line_is_imported_leaves_no_traceback() -> None:
+    pressed = """
+import builtins
+from agentworld_gym.__main__ import main
+real = builtins.__import__
+def imported(name, *rest):
+    if name == "agentworld_gym.cli.app":
+        raise KeyboardInterrupt
+    return real(name, *rest)
+builtins.__import__ = imported
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", pressed], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 130 and done.stderr == ""
+
+
 class TestRollout:
     def test_the_expert_succeeds_where_doing_nothing_does_not(self) -> None:
         for policy, rate in (("expert", "1.00"), ("nothing", "0.00")):
