@@ -7,7 +7,8 @@
 `memory.yaml` is the configuration of the server, with a graph that is empty at the start of an episode. A task names
 three people, of whom two have to be given what they like; the menu also has other things that they may like, and ways
 to lose them. Half of the people and of the things are those of unseen tasks. What the graph holds at the end is asked
-by a probe, so that no step of a dream is done in the server. All are tested live.
+of the server by `run`, and of a dream by a probe, so that no step of a dream is done in the server. All are tested
+live.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def noted(person: str, thing: str) -> str:
     return call("add_observations", observations=[{"entityName": person, "contents": [f"likes {thing}"]}])
 
 
-def task(number: int, unseen: bool) -> dict[str, Any]:
-    """Return a task."""
+def task(number: int, unseen: bool, asks: str) -> dict[str, Any]:
+    """Return a task whose graph is asked by `run` or by `probe`."""
     draw, half = random.Random(f"{unseen}/{number}"), slice(6, 12) if unseen else slice(0, 6)
     people, things = draw.sample(PEOPLE[half], 3), draw.sample(THINGS[half], 2)
     right = [*zip(draw.sample(people, 2), things, strict=False)]
@@ -60,7 +61,7 @@ def task(number: int, unseen: bool) -> dict[str, Any]:
         "instruction": f"Note that {told}.",
         "state": {"calls": [{"name": "memory_server-create_entities", "arguments": {"entities": entities}}]},
         "menu": [*menu, "finish"],
-        "success": [{"probe": call("read_graph"), "expect": {"matches": one}} for one in lists],
+        "success": [{asks: call("read_graph"), "expect": {"matches": one}} for one in lists],
     }
 
 
@@ -68,12 +69,12 @@ def _likes(thing: str | None) -> str:
     return "" if thing is None else rf'"likes {thing}"\s*'
 
 
-def options(asked: argparse.Namespace, unseen: bool) -> dict[str, Any]:
+def options(asked: argparse.Namespace, unseen: bool, asks: str = "run") -> dict[str, Any]:
     """Return the options of the environment with the tasks of a part."""
     with open(asked.config, encoding="utf-8") as file:
         keys = yaml.safe_load(file)
     keys.pop("domain", None)
-    live = {**keys, "tasks": [task(number, unseen) for number in range(200)]}
+    live = {**keys, "tasks": [task(number, unseen, asks) for number in range(200)]}
     return {"live": live, "max_steps": MAX_STEPS}
 
 
@@ -102,9 +103,10 @@ def trained(asked: argparse.Namespace) -> None:
 
     total = 0
     for seed in asked.seeds:
-        world = {"world": asked.world} if asked.what == "dream" else {}
+        dreamt = asked.what == "dream"
+        given = options(asked, False, "probe") | {"world": asked.world} if dreamt else options(asked, False)
         encoder = TextEncoder(max_menu=CHOICES)
-        env = make_sb3_env("AgentWorld/MCP-v0", MEMBERS, seed, encoder=encoder, **options(asked, False), **world)
+        env = make_sb3_env("AgentWorld/MCP-v0", MEMBERS, seed, encoder=encoder, **given)
         began = time.monotonic()
         model = MaskablePPO(MenuPolicy, env, device="cpu", seed=seed, **PPO)  # type: ignore[arg-type]
         model.learn(asked.steps)
