@@ -98,7 +98,7 @@ def trained(asked: argparse.Namespace) -> None:
     """Train with each seed, and print the success on unseen tasks."""
     from sb3_contrib import MaskablePPO
 
-    from agentworld_gym.base.statistics import wilson
+    from agentworld_gym.base.statistics.bootstrap import wilson
     from agentworld_gym.integrations.sb3 import MenuPolicy, TextEncoder, make_sb3_env
 
     total = 0
