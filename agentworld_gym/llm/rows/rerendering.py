@@ -196,13 +196,14 @@ def required_task(row: Row, prompts: Prompts) -> Task | None:
     """Return the task of a row that is to be rendered again; None where the row keeps its own messages.
 
     Raises:
-        SpecError: The form is not `full`, and the task cannot be generated again; or the prompts are of another dialect
-            than what the row holds.
+        SpecError: The form is neither `full` nor that of the row, and the task cannot be generated again; or the
+            prompts are of another dialect than what the row holds.
     """
     if prompts.spec.dialect != row.dialect:
         raise SpecError(f"row {row.id}", "dialect", row.dialect, f"{prompts.spec.dialect}, the dialect of the prompts")
     task = task_of(row)
-    if task is None and prompts.form != "full":
+    as_recorded = (row.profile, row.form) == (prompts.profile, prompts.form)
+    if task is None and prompts.form != "full" and not as_recorded:
         raise task_is_gone(row, "to render its prompts anew")
     return task
 

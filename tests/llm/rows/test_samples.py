@@ -223,6 +223,13 @@ def test_turns_of_a_task_that_cannot_be_made_again_keep_their_messages() -> None
     )
 
 
+def test_turns_of_such_a_session_that_was_recorded_in_the_form_of_the_prompts_keep_their_messages() -> None:
+    lost = recorded("android", "compact", "change")[0].model_copy(update={"task_id": "another"})
+    prompts = Prompts(load_spec("android"), PromptOptions(form="change", profile="compact"))
+    assert list(turn_samples(lost, prompts)) == list(turn_samples(lost))
+    assert rerendered_messages(lost, prompts) == lost.messages()
+
+
 def test_answers_that_refer_to_a_task_that_is_gone_have_no_meaning() -> None:
     prompts = Prompts(load_spec("search"), PromptOptions(profile="compact", index=load_index("search")))
     row = next(row for row in recorded("search", "compact") if any("@" in text for text in row.response))
