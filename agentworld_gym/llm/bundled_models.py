@@ -151,6 +151,8 @@ def carded_model(handle: str) -> BundledModel | None:
     Raises:
         SpecError: The card is wrong.
     """
+    if handle.startswith("worldbook:"):  # The model behind a book.
+        handle = handle.partition("+")[2]
     kind, _, path = handle.partition(":")
     if kind not in ("transformers", "vllm") or not path:
         return None

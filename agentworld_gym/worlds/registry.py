@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from agentworld_gym.base.fingerprint import Part
 from agentworld_gym.core.contracts import World
 from agentworld_gym.core.registration import BUILT_IN_WORLDS, all_domains
 from agentworld_gym.llm.bundled_models import TINY, bundled_model, bundled_models, carded_model
-from agentworld_gym.llm.worldbook import read_worldbook
+from agentworld_gym.llm.worldbook import BookFirst, Worldbook, read_worldbook
+from agentworld_gym.llm.worldbook.pages import must_be_of
 from agentworld_gym.worlds.grounded_variants import MODELS, engine_variants, open_grounded
+from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.live import open_live
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.own_tasks import TASKS, is_live, opener_of, schemes, unfolded
@@ -62,8 +65,9 @@ def kinds() -> str:
         f"{scheme}:DIR or {scheme}:DIR+WORLD ({_short(all_domains()[domain].env_id)})"
         for scheme, domain in schemes().items()
     ]
-    recordings = ("recorded:PATH", "record:PATH+WORLD", "nearest:FILE", "worldbook:FILE", "or a registered name")
-    return ", ".join(("grounded", *variants, TINY, MODELS, "live or live:FILE", *own, "scripted", *recordings))
+    recordings = ("recorded:PATH", "record:PATH+WORLD", "nearest:FILE", "worldbook:FILE or worldbook:FILE+WORLD")
+    named = ("grounded", *variants, TINY, MODELS, "live or live:FILE", *own, "scripted", *recordings)
+    return ", ".join((*named, "or a registered name"))
 
 
 def _short(env_id: str) -> str:
@@ -97,7 +101,8 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     Args:
         handle: The handle: `grounded`, `live`, `live:FILE` and either with `+WORLD` (see `agentworld_gym.worlds.live`),
             the variant of an engine such as `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
-            `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `worldbook:FILE`, `awm:DIR` (MCP),
+            `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `worldbook:FILE` (with `+WORLD` the book
+            answers what it is sure of), `awm:DIR` (MCP),
             `awm:DIR+WORLD` with a language world, `tasks:FILE+WORLD` (see `agentworld_gym.worlds.recorded_tasks`), a
             folder that `agentworld adopt` left, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`,
             which is the environment variable AGENTWORLD_WORLD or else `grounded`.
@@ -132,7 +137,9 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     if kind == "nearest" and rest:
         return _nearest(handle, options)
     if kind == "worldbook" and rest:
-        return options.by_worldbook(read_worldbook(rest))
+        file, plus, inner = rest.partition("+")
+        book = read_worldbook(file)
+        return _book_first(book, open_world(inner, options), handle) if plus else options.by_worldbook(book)
     if kind == "recorded" and rest:
         return RecordedWorld(Path(rest))
     if kind == "record" and rest:
@@ -159,6 +166,27 @@ def _language(handle: str, options: WorldOptions) -> World[Any]:
     # The forms of a card are about the prompts that it names.
     form = card.form(options.spec) if options.profile in (None, card.profile) else None
     return options.language(options.open_generator(handle), card.profile, form, card.unseen, card.pays, **card.sampling)
+
+
+def _book_first(book: Worldbook, world: World[Any], handle: str) -> World[Any]:
+    """Return a language world in which a worldbook answers what it is sure of.
+
+    Raises:
+        SpecError: The book is one of another domain or dialect.
+        WorldNotConfigured: It is no language world that writes whole observations, or the book tells rewards and ends
+            and the model does not.
+    """
+    try:
+        if not isinstance(world, LanguageWorld) or world.prompts.form != "full":
+            expected = "a language world that writes whole observations, as in worldbook:FILE+transformers:DIR"
+            raise WorldNotConfigured(f"world={handle!r}: behind the plus stands {expected}")
+        must_be_of(book, world.spec)
+        if book.pays not in (None, world.pays):
+            raise WorldNotConfigured(f"world={handle!r}: the book tells rewards and ends, and the model does not")
+    except BaseException:
+        world.close()
+        raise
+    return replace(world, generator=BookFirst(book, world.generator))
 
 
 def _nearest(handle: str, options: WorldOptions) -> World[Any]:

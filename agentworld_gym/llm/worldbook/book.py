@@ -23,7 +23,7 @@ from agentworld_gym.base.documents.strict import Positive, Share, Strict, read_d
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.fingerprint import digest_of
 from agentworld_gym.core.actions.toolset import CompiledSchema, first_line
-from agentworld_gym.core.contracts import AskedStep, ChatRequest, Completion, Failure, FailureKind
+from agentworld_gym.core.contracts import AskedStep, ChatRequest, Completion, Failure, FailureKind, Generator
 from agentworld_gym.core.contracts.verdict import Told
 from agentworld_gym.llm.prompting.parsing import in_output_tag
 from agentworld_gym.llm.worldbook.steps import (
@@ -416,6 +416,56 @@ class BookAnswers:
 
     def close(self) -> None:
         """Do nothing: nothing is held."""
+
+
+SURE = 0.8
+"""How sure a book has to be of an answer for which no model is asked."""
+
+
+class BookFirst:
+    """A generator that gives the answers of which a worldbook is sure, and asks a model for the others.
+
+    The book is sure where the share of recorded steps in which what tells the answer was right is at least `SURE`.
+
+    Args:
+        book: The book.
+        model: The generator of the model, which is closed with this one. It has to write whole observations.
+    """
+
+    supports_schema = False
+
+    def __init__(self, book: Worldbook, model: Generator) -> None:
+        self._book, self._digest, self._model = BookAnswers(book), book.digest, model
+
+    @property
+    def supports_seed(self) -> bool:
+        """Whether the model honours seeds."""
+        return self._model.supports_seed
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the model is deterministic; the book always is."""
+        return self._model.deterministic
+
+    def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
+        """Give what the book is sure of at once, and then what the model answers to all other requests together."""
+        others: list[int] = []
+        for index, answer in self._book.submit(requests):
+            if isinstance(answer, Completion) and math.exp(answer.logprob or 0.0) >= SURE:
+                yield index, answer
+            else:
+                others.append(index)
+        if others:
+            for place, said in self._model.submit([requests[index] for index in others]):
+                yield others[place], said
+
+    def describe(self) -> dict[str, tuple[str, bool]]:
+        """Return the parts of the model, and the digest of the book."""
+        return {**self._model.describe(), "worldbook": (f"{self._digest} from {SURE}", True)}
+
+    def close(self) -> None:
+        """Close the model."""
+        self._model.close()
 
 
 class _Dumper(yaml.SafeDumper):

@@ -17,7 +17,7 @@ from loopback import servers
 from typer.testing import CliRunner
 from worlds import dream, language_world, make, predicted
 
-from agentworld_gym.base.errors import SpecError
+from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.contracts import AnswerSource, ChatRequest, Failure, FailureKind, Observation
@@ -243,6 +243,27 @@ def test_a_book_plays_a_world_alone_and_tells_how_likely_its_answers_are(book: P
         make("AgentWorld/MCP-v0", world=f"worldbook:{book}", language={"generator": {"confidence": True}})
     with pytest.raises(SpecError, match="terminal, the domain of the world"):
         make("AgentWorld/Terminal-v0", world=f"worldbook:{book}")
+
+
+def test_a_book_answers_what_it_is_sure_of_and_a_model_the_rest(book: Path) -> None:
+    asked: list[ChatRequest] = []
+
+    def answer(request: ChatRequest) -> str:
+        asked.append(request)
+        return predicted("From the model.")
+
+    env = make("AgentWorld/MCP-v0", world=f"worldbook:{book}+{dream('asker', answer)}", task=FREE)
+    env.reset(seed=0)
+    assert env.step(call("read", name="x"))[0] == "Error: no note x"
+    assert not asked
+    assert env.step(call("unknown"))[0] == "From the model."
+    assert [("no note x" in message["content"]) for message in asked[0].messages] == [False, False, True, False]
+    parts = env.unwrapped.runner.world.fingerprint.parts
+    assert parts["generator"].value == "scripted" and parts["worldbook"].value.startswith(read_worldbook(book).digest)
+    env.close()
+    for other in ("grounded", "tiny"):
+        with pytest.raises(WorldNotConfigured, match="a language world that writes whole observations"):
+            make("AgentWorld/MCP-v0", world=f"worldbook:{book}+{other}")
 
 
 def test_a_book_says_what_a_system_pays(tmp_path: Path) -> None:
