@@ -95,7 +95,8 @@ class Seen(Strict):
         names = unseen_names_of(domain)
         if self.hosts is not None:
             for host in names.hosts(action, shown):
-                if host and host not in self.hosts:
+                nobody = names.shows_nobody and host not in strange.get("sites", ())
+                if host and host not in self.hosts and not nobody:
                     return f"the site {host}"
         for app in strange.get("apps", ()):
             if names.opens(action, app, shown):

@@ -129,20 +129,10 @@ def test_a_guard_that_grounds_has_it_carried_out(own_server: Task) -> None:
     assert "orders" in json.loads(answer.text)
 
 
-def test_a_site_that_no_training_data_held_is_named() -> None:
+def test_an_address_that_no_site_of_the_task_has_is_one_of_nobody_which_training_shows() -> None:
     task = generate("web", min(families("web")), 1, 0)
-    call = json.dumps({"name": "browser_navigate", "arguments": {"url": "http://kiln.example/firings"}})
-    answer = stepped(opened("web"), task, call)
-    assert isinstance(answer, Failure)
-    assert (answer.kind, answer.message.endswith("did not hold the site kiln.example")) == (FailureKind.UNSEEN, True)
-    assert not ASKED
-
-
-def test_an_address_without_a_scheme_names_its_site_too() -> None:
-    task = generate("web", min(families("web")), 1, 0)
-    call = json.dumps({"name": "browser_navigate", "arguments": {"url": "kiln.example/firings"}})
-    answer = stepped(opened("web"), task, call)
-    assert isinstance(answer, Failure) and answer.message.endswith("did not hold the site kiln.example")
+    stepped(opened("web"), task, json.dumps({"name": "browser_navigate", "arguments": {"url": "http://kiln.example/"}}))
+    assert len(ASKED) == 1
 
 
 def test_a_page_of_such_a_site_is_told_as_a_world_is_made_and_fails_whatever_is_done_there(tmp_path: Path) -> None:
@@ -161,6 +151,9 @@ def test_a_page_of_such_a_site_is_told_as_a_world_is_made_and_fails_whatever_is_
     )
     assert isinstance(answer, Failure)
     assert (answer.kind, answer.message.endswith("did not hold the site kiln.example")) == (FailureKind.UNSEEN, True)
+    opening = json.dumps({"name": "browser_navigate", "arguments": {"url": "kiln.example/firings"}})
+    answer = stepped(runner.world, task, opening)
+    assert isinstance(answer, Failure) and answer.message.endswith("did not hold the site kiln.example")
     assert not ASKED
 
 

@@ -16,6 +16,9 @@ class UnseenNames:
     ((), False)
     """
 
+    shows_nobody = False
+    """Whether training shows what an address leads to that no site of the task has."""
+
     def tools(self, task: Task) -> Sequence[str]:
         """Return the names of the tools that a task brings with it."""
         tools = without_ask(task.tools)  # No world answers questions to the user.

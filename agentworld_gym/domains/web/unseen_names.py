@@ -17,6 +17,8 @@ _PAGE = re.compile(r"^(?:- Page )?URL: (\S+)", re.MULTILINE)
 class UnseenSites(UnseenNames):
     """The sites of the web."""
 
+    shows_nobody = True
+
     def sites(self, task: Task) -> Iterable[str]:
         """Return the hosts of the sites that a task states."""
         return hosts_of(task.state)
