@@ -235,7 +235,7 @@ def sessions_of(handle: str, spec: DomainSpec) -> int | None:
 
     >>> from agentworld_gym.core.domain.spec import load_spec
     >>> sessions_of("tiny", load_spec("web")), sessions_of("grounded", load_spec("web"))
-    (6000, None)
+    (7300, None)
     """
     if handle == TINY:
         return next((one.sessions for one in bundled_models().values() if one.knows(spec)), None)

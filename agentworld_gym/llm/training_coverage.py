@@ -30,7 +30,8 @@ class Seen(Strict):
     """What the training data of a model held, of the kinds of things that a task can bring with it.
 
     >>> seen = Seen(scenarios=("shop",), hosts=("shop.example",), apps=("Notes",))
-    >>> seen.unseen("web", {"name": "browser_navigate", "arguments": {"url": "http://kiln.example/new"}}, {})
+    >>> opening = {"name": "browser_navigate", "arguments": {"url": "http://kiln.example/new"}}
+    >>> seen.unseen("web", opening, {"sites": ("kiln.example",)})
     'the site kiln.example'
     >>> seen.unseen("mcp", {"name": "kiln-fire", "arguments": {}}, {"tools": ("kiln-fire",)})
     'the tool kiln-fire'

@@ -135,13 +135,13 @@ class DreamedWorld(LanguageWorld):
                     session.instruction = one.task.instruction
                 if self._truth_pays(task):  # Only such a world tells them later too.
                     session.offers = one.offers if self.pays is None else few_enough(one.offers)
-                self._offer(session)
+                session.reads_offers = self._offer(session)
         return begun
 
     def answering(self, session: LanguageSession, action: Action) -> Work[Observation | Failure]:
         """Answer one action; where the screen tells which actions can be done, they are read from it."""
         observed = yield from super().answering(session, action)
-        if isinstance(observed, Observation) and self._offer(session):
+        if isinstance(observed, Observation) and session.reads_offers and self._offer(session):
             observed = replace(observed, offers=session.offers)
         return observed
 

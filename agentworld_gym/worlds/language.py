@@ -273,7 +273,7 @@ class LanguageWorld:
             with suppress(AnswerError):  # No answer to such a state can be read, which is a failure of its own.
                 allows = self._form.constraint(turn)
         sampling = self.sampling.again(reasks).seeded(seed)
-        step = AskedStep(turn.action, session.seen.first, session.seen.turns)
+        step = AskedStep(turn.action, session.seen.first, session.seen.turns, reasks)
         history = [*session.history, last]
         return ChatRequest(history, sampling, conversation=session.conversation, allows=allows, step=step)
 

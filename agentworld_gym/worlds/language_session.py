@@ -51,6 +51,9 @@ class LanguageSession:
     offers: tuple[str, ...] | None = None
     """The actions that can be done at this moment; None where the model does not tell them."""
 
+    reads_offers: bool = False
+    """Whether these are read from the screens of the session."""
+
     instruction: str | None = None
     """What the agent is asked to do, where that is decided when the episode begins; None leaves that to the task."""
 

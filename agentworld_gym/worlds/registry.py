@@ -91,7 +91,7 @@ def is_registered(handle: str) -> bool:
     """
     if handle == "auto":
         handle = os.environ.get("AGENTWORLD_WORLD", "")
-    inner = handle.partition("+")[2] if handle.startswith("record:") else handle
+    inner = handle.partition("+")[2] if handle.startswith(("record:", "worldbook:")) else handle
     return inner in REGISTRY.factories
 
 
@@ -101,11 +101,11 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     Args:
         handle: The handle: `grounded`, `live`, `live:FILE` and either with `+WORLD` (see `agentworld_gym.worlds.live`),
             the variant of an engine such as `chromium` (Web), `tiny` or the name of a bundled model, `scripted`,
-            `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `worldbook:FILE` (with `+WORLD` the book
-            answers what it is sure of), `awm:DIR` (MCP),
-            `awm:DIR+WORLD` with a language world, `tasks:FILE+WORLD` (see `agentworld_gym.worlds.recorded_tasks`), a
-            folder that `agentworld adopt` left, `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`,
-            which is the environment variable AGENTWORLD_WORLD or else `grounded`.
+            `vllm:MODEL`, a server's URL, `transformers:DIR`, `nearest:FILE`, `worldbook:FILE` or `worldbook:FILE+WORLD`
+            (the book answers what it is sure of), `awm:DIR` (MCP), `awm:DIR+WORLD` with a language world,
+            `tasks:FILE+WORLD` (see `agentworld_gym.worlds.recorded_tasks`), a folder that `agentworld adopt` left,
+            `recorded:PATH`, `record:PATH+WORLD`, a registered name, or `auto`, which is the environment variable
+            AGENTWORLD_WORLD or else `grounded`.
         options: The domain, and how a language world of it is prompted and sampled.
 
     Raises:
@@ -173,16 +173,19 @@ def _book_first(book: Worldbook, world: World[Any], handle: str) -> World[Any]:
 
     Raises:
         SpecError: The book is one of another domain or dialect.
-        WorldNotConfigured: It is no language world that writes whole observations, or the book tells rewards and ends
-            and the model does not.
+        WorldNotConfigured: It is no language world that writes whole observations, or only one of both tells rewards
+            and ends.
     """
     try:
-        if not isinstance(world, LanguageWorld) or world.prompts.form != "full":
+        form = world.prompts.form if isinstance(world, LanguageWorld) else None
+        if not isinstance(world, LanguageWorld) or form != "full":
             expected = "a language world that writes whole observations, as in worldbook:FILE+transformers:DIR"
-            raise WorldNotConfigured(f"world={handle!r}: behind the plus stands {expected}")
+            written = f"; this one writes in the form {form!r}" if form else ""
+            raise WorldNotConfigured(f"world={handle!r}: behind the plus stands {expected}{written}")
         must_be_of(book, world.spec)
-        if book.pays not in (None, world.pays):
-            raise WorldNotConfigured(f"world={handle!r}: the book tells rewards and ends, and the model does not")
+        if book.pays != world.pays:
+            told = f"the book tells {book.pays or 'no reward'} and the model {world.pays or 'no reward'}"
+            raise WorldNotConfigured(f"world={handle!r}: {told}, expected the same of both")
     except BaseException:
         world.close()
         raise

@@ -72,6 +72,9 @@ class AskedStep:
     turns: Sequence[tuple[Action, str]]
     """The turns before, each an action and what it showed."""
 
+    reasks: int = 0
+    """How many answers to the same step were refused before."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:

@@ -199,7 +199,7 @@ class LiveEngine(ABC, Generic[C]):
 
         Args:
             screen: The last observation that shows a screen.
-            instruction: What the agent is asked to do.
+            instruction: What the system itself asks the agent to do; empty where it asks nothing.
         """
         return None
 

@@ -425,7 +425,8 @@ SURE = 0.8
 class BookFirst:
     """A generator that gives the answers of which a worldbook is sure, and asks a model for the others.
 
-    The book is sure where the share of recorded steps in which what tells the answer was right is at least `SURE`.
+    A step whose answer was refused is asked of the model. The book is sure where the share of recorded steps in which
+    what tells the answer was right is at least `SURE`.
 
     Args:
         book: The book.
@@ -451,7 +452,9 @@ class BookFirst:
         """Give what the book is sure of at once, and then what the model answers to all other requests together."""
         others: list[int] = []
         for index, answer in self._book.submit(requests):
-            if isinstance(answer, Completion) and math.exp(answer.logprob or 0.0) >= SURE:
+            step = requests[index].step
+            again = step is not None and step.reasks > 0  # The book would say the same once more.
+            if isinstance(answer, Completion) and math.exp(answer.logprob or 0.0) >= SURE and not again:
                 yield index, answer
             else:
                 others.append(index)

@@ -106,7 +106,8 @@ class LiveWorld(GroundedWorld):
 
     def offers(self, task: Task, screen: str) -> tuple[str, ...] | None:
         """Return the actions that can be done, where the screen tells them; None where it does not."""
-        return self.engines.of(task).offers(screen, task.instruction)
+        engine = self.engines.of(task)
+        return engine.offers(screen, task.instruction if engine.pays else "")
 
     def opened(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Opening | Failure]:
         """Return how the episodes of some seeds begin, for a dream of them."""

@@ -20,13 +20,23 @@ from worlds import dream, language_world, make, predicted
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.actions.parser import ActionParser
-from agentworld_gym.core.contracts import AnswerSource, ChatRequest, Failure, FailureKind, Observation
+from agentworld_gym.core.contracts import (
+    AnswerSource,
+    AskedStep,
+    ChatRequest,
+    Completion,
+    Failure,
+    FailureKind,
+    Observation,
+)
+from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import FREE_PLAY, Task
+from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.llm.retrieval import StepRetrieval, origin_of_row
 from agentworld_gym.llm.retrieval.build import build_index
 from agentworld_gym.llm.rows.row import Row, RowProvenance
-from agentworld_gym.llm.worldbook import Worldbook, chosen_sessions, mine, read_worldbook
+from agentworld_gym.llm.worldbook import BookFirst, Worldbook, chosen_sessions, mine, read_worldbook
 from agentworld_gym.llm.worldbook.steps import Effects, Step
 from agentworld_gym.worlds.checks import REASONS
 
@@ -264,6 +274,18 @@ def test_a_book_answers_what_it_is_sure_of_and_a_model_the_rest(book: Path) -> N
     for other in ("grounded", "tiny"):
         with pytest.raises(WorldNotConfigured, match="a language world that writes whole observations"):
             make("AgentWorld/MCP-v0", world=f"worldbook:{book}+{other}")
+
+
+def test_a_model_is_asked_where_an_answer_of_the_book_was_refused(book: Path) -> None:
+    generator = BookFirst(read_worldbook(book), ScriptedGenerator(lambda _: "From the model."))
+    action = ActionParser(load_spec("mcp")).parse(call("read", name="x"))
+    texts = []
+    for reasks in (0, 1):
+        request = ChatRequest([{"role": "user", "content": "?"}], Sampling(), step=AskedStep(action, "", (), reasks))
+        [(_, answer)] = generator.submit([request])
+        assert isinstance(answer, Completion)
+        texts.append(answer.text)
+    assert "no note x" in texts[0] and texts[1] == "From the model."
 
 
 def test_a_book_says_what_a_system_pays(tmp_path: Path) -> None:

@@ -425,6 +425,8 @@ def test_a_shipped_site_is_a_live_site_like_any_other_and_shows_what_world_chrom
             click = call("click", element=link, ref=ref(shipped.observation, f'link "{link}"'))
             for machine in (live, shipped):
                 machine.act(click)
+        shown = live.observation.replace("shop.localhost:8000", "shop.example")
+        assert "Contact" in shown and page_of(shown) == page_of(shipped.observation)
         for machine in (live, shipped):
             machine.close()
 
