@@ -150,7 +150,7 @@ class Planner:
         """Run a search for each plan, all in shared waves; an imagined session is freed when its search is over."""
         nodes: list[SearchNode] = []
         try:
-            roots = self._valued([plan.twin.fork("imagined") for plan in plans], [()] * len(plans), nodes)
+            roots = self._valued(_imagined([plan.twin for plan in plans]), [()] * len(plans), nodes)
             running: dict[int, tuple[SearchRun, list[Try]]] = {}
             for place, (plan, root) in enumerate(zip(plans, roots, strict=True)):
                 if root.proposals:
@@ -178,7 +178,7 @@ class Planner:
     def _tried(self, tries: Sequence[Try], nodes: list[SearchNode]) -> list[SearchNode | None]:
         """Return the state that each action leads to; None where the world failed."""
         self.calls += len(tries)
-        forks = [one.node.episode.fork("imagined") for one in tries]
+        forks = _imagined([one.node.episode for one in tries])
         try:
             transitions = self._imagination.runner.advance(forks, [one.action for one in tries])
         except BaseException:
@@ -220,7 +220,7 @@ class Planner:
         going = [node for node in reached if not node.over]
         for node, transition in zip(reached, transitions or (), strict=bool(transitions)):
             node.value = transition.info.get("score", 0.0)
-        finished = [node.episode.fork("imagined") for node in going]
+        finished = _imagined([node.episode for node in going])
         try:
             ends = self._imagination.runner.advance(finished, [FINISH] * len(finished))
         finally:
@@ -230,3 +230,20 @@ class Planner:
         for node, end, offered in zip(going, ends, proposals, strict=True):
             node.value, node.proposals = end.info.get("score", 0.0), offered
         return reached
+
+
+def _imagined(episodes: Sequence[Episode]) -> list[Episode]:
+    """Return a fork of each episode.
+
+    Raises:
+        EngineError: A system cannot be forked; no fork stays open then.
+    """
+    forks: list[Episode] = []
+    try:
+        for episode in episodes:
+            forks.append(episode.fork("imagined"))
+    except BaseException:
+        for fork in forks:
+            fork.session.close()
+        raise
+    return forks

@@ -16,9 +16,12 @@ from agentworld_gym.agents.policies.playing import FunctionPolicy, play
 from agentworld_gym.agents.policies.registry import open_policy
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.contracts import ChatRequest, Failure, FailureKind
+from agentworld_gym.core.engines import InexactFork
+from agentworld_gym.envs.episodes.episode import Episode
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.llm.prompting.state_changes import SAME
+from agentworld_gym.worlds.grounded import GroundedSession
 
 TASK = {
     "id": "two-files",
@@ -199,3 +202,28 @@ def test_every_imagined_session_is_freed(runner: EpisodeRunner, monkeypatch: pyt
     planner = Planner(runner, TreeSearch(simulations=12))
     planner.act([episode], [planner.begin(episode)])
     assert alive == []
+
+
+def test_where_a_system_gives_no_further_fork_those_before_are_closed(
+    runner: EpisodeRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ((episode, _, _),) = runner.start([0], {})
+    planner = Planner(runner, TreeSearch(simulations=8))
+    plan = planner.begin(episode)
+    forks, closed, fork_of, close = list[Episode](), set[int](), Episode.fork, GroundedSession.close
+
+    def forked(self: Episode, name: str) -> Episode:
+        if len(forks) == 5:
+            raise InexactFork("it does not repeat itself")
+        forks.append(fork_of(self, name))
+        return forks[-1]
+
+    def closing(self: GroundedSession) -> None:
+        closed.add(id(self))
+        close(self)
+
+    monkeypatch.setattr(Episode, "fork", forked)
+    monkeypatch.setattr(GroundedSession, "close", closing)
+    with pytest.raises(InexactFork):
+        planner.act([episode], [plan])
+    assert len(forks) == 5 and {id(one.session) for one in forks} <= closed

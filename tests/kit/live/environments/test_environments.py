@@ -23,11 +23,14 @@ from agentworld_gym import SpecError, WorldNotConfigured
 from agentworld_gym.agents.collect.config import CollectConfig, SmallModelSessions
 from agentworld_gym.agents.collect.recorder import Recorder
 from agentworld_gym.agents.collect.recording_file import collect
+from agentworld_gym.agents.planning.planner import Planner
+from agentworld_gym.agents.planning.search import TreeSearch
 from agentworld_gym.base.errors import MissingFile
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.contracts import ChatRequest, Completion
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import split_seed
+from agentworld_gym.core.engines import InexactFork
 from agentworld_gym.envs.env import AgentWorldEnv
 from agentworld_gym.envs.episodes.replay import replay
 from agentworld_gym.envs.options import EnvOptions
@@ -102,6 +105,14 @@ def test_a_dream_pays_and_ends_as_the_environment_does_in_which_its_actions_are_
         env.reset(seed=2)
         _, reward, terminated, _, info = env.step("fall")
         assert (reward, terminated, info["success"]) == (-1.0, True, False)
+
+
+def test_planning_asks_for_forks_and_is_refused_where_a_system_gives_none() -> None:
+    with opened() as env:
+        planner = Planner(env.runner, TreeSearch(simulations=6))
+        assert planner.act([env.episode], [planner.begin(env.episode)])[0] in ("east", "west")
+    with opened(forks=False) as env, pytest.raises(InexactFork, match="forks: false"):
+        Planner(env.runner, TreeSearch(simulations=6)).begin(env.episode)
 
 
 def test_a_model_that_learned_to_pay_pays_and_ends_a_dream_and_the_environment_does_no_step() -> None:
