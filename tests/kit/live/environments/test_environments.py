@@ -111,8 +111,10 @@ def test_planning_asks_for_forks_and_is_refused_where_a_system_gives_none() -> N
     with opened() as env:
         planner = Planner(env.runner, TreeSearch(simulations=6))
         assert planner.act([env.episode], [planner.begin(env.episode)])[0] in ("east", "west")
-    with opened(forks=False) as env, pytest.raises(InexactFork, match="forks: false"):
-        Planner(env.runner, TreeSearch(simulations=6)).begin(env.episode)
+    with opened(forks=False) as env:
+        planner = Planner(env.runner, TreeSearch(simulations=6))
+        with pytest.raises(InexactFork, match="forks: false"):
+            planner.act([env.episode], [planner.begin(env.episode)])
 
 
 def test_a_model_that_learned_to_pay_pays_and_ends_a_dream_and_the_environment_does_no_step() -> None:
