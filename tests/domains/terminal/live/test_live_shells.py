@@ -150,7 +150,7 @@ def test_a_fork_leaves_the_shell_as_it_is_and_runs_nothing_of_its_history(
         ("complete -W 'one two' xyz", "complete -p"),
         ("PS0=hello", "echo hi"),
         ("BASH_ARGV0=other", "echo $0"),
-        ("true & wait", "echo ${!:+told}"),
+        ("true & disown", "echo ${!:+told}"),
         ("set -- -ab; getopts ab o", "getopts ab o; echo $o"),
     ],
 )
