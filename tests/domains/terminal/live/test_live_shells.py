@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from live_shells import needs_sandbox
+from processes import wait_until
 from worlds import dream, make, predicted
 
 from agentworld_gym.base.errors import MissingFile, SpecError
@@ -237,7 +238,7 @@ def test_nothing_is_left_after_close(folder: Path) -> None:
         pids += machine._open()._box.inside()  # type: ignore[attr-defined]
     assert len(pids) >= 6
     engine.close()
-    assert not [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), 20)
 
 
 def test_a_task_has_files_a_setup_and_checks(folder: Path) -> None:
