@@ -12,9 +12,9 @@ from agentworld_gym.core.registration import all_domains, resolved
 from agentworld_gym.core.tasks.source import TaskPool
 from agentworld_gym.worlds.options import WorldOptions
 
-ADOPTED, RECORDED, MODEL = "live.yaml", "tasks.json", "model"
+ADOPTED, RECORDED, MODEL, BOOK = "live.yaml", "tasks.json", "model", "worldbook.yaml"
 """What the folder of an adopted world holds: the configuration of its live system, or the tasks that recordings of it
-told; and the model that plays them."""
+told; the model that plays them; and the worldbook that answers first, where it does."""
 
 TASKS = "tasks:"
 """What stands before the file of recorded tasks in a handle."""
@@ -108,8 +108,29 @@ def unfolded(handle: str) -> str:
     folder = Path(handle).expanduser()
     for scheme, name in (("live:", ADOPTED), (TASKS, RECORDED)):
         if (folder / name).is_file():
-            return f"{scheme}{folder / name}+transformers:{folder / MODEL}"
+            book = f"+worldbook:{folder / BOOK}" if (folder / BOOK).is_file() else ""
+            return f"{scheme}{folder / name}{book}+{model_of(folder)}"
     return handle
+
+
+def language_part(handle: str) -> str:
+    """Return the handle of the language world in the folder of an adopted world, without the system whose tasks it
+    plays; any other handle as it is.
+
+    >>> language_part("tiny"), language_part("runs/nothing/there")
+    ('tiny', 'runs/nothing/there')
+    """
+    inner = unfolded(handle)
+    return handle if inner == handle else inner.partition("+")[2]
+
+
+def model_of(folder: Path) -> str:
+    """Return the handle of the model in the folder of an adopted world.
+
+    >>> model_of(Path("runs/mine/world"))
+    'transformers:runs/mine/world/model'
+    """
+    return f"transformers:{folder / MODEL}"
 
 
 def is_live(handle: str) -> bool:
@@ -130,8 +151,8 @@ def with_live(handle: str) -> str:
     if handle == "auto":
         handle = os.environ.get("AGENTWORLD_WORLD") or "live"
     recording, plus, given = handle.partition("+") if handle.startswith("record:") else ("", "", handle)
-    inner = unfolded(given)
-    if inner != given or inner.startswith(TASKS):  # Of what was adopted the model alone: the option has the tasks.
+    inner = language_part(given)  # The option has the tasks.
+    if inner.startswith(TASKS):
         inner = inner.partition("+")[2]
     elif is_live(inner) or inner.startswith("recorded:"):
         return handle

@@ -15,6 +15,7 @@ from agentworld_gym.core.checks.success_protocols import SuccessFinding
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Session, World
 from agentworld_gym.core.domain.task import Split, Task
 from agentworld_gym.worlds.dreamed import DreamedWorld
+from agentworld_gym.worlds.own_tasks import language_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,7 +161,7 @@ def open_recorded_tasks(
     if options.guard is not None and options.guard.get("remedy") == "ground":
         expected = "end, or live= with the configuration of the system: this world was made of recordings alone"
         raise SpecError("options", "language.guard.remedy", "ground", expected)
-    dream = open_world(dreamer, options)
+    dream = open_world(language_part(dreamer), options)
     truth = NoSystem(RecordedTaskPool(recorded, file), file)
     return DreamedWorld.over(dream, truth, handle, "tasks:FILE", lambda part: part == "tasks")
 

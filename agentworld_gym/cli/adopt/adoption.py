@@ -32,6 +32,7 @@ from agentworld_gym.base.fingerprint import installed
 from agentworld_gym.cli.adopt.answer_kinds import AnswerKinds
 from agentworld_gym.cli.adopt.summary import AdoptedSystem, page_of
 from agentworld_gym.cli.adopt.traces import characters_of, take, tokens_of
+from agentworld_gym.cli.adopt.worldbook_choice import WorldbookChoice, choose
 from agentworld_gym.core.domain.spec import DomainSpec, load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.envs.options import EnvOptions
@@ -46,7 +47,7 @@ from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.training.metrics import Metrics
 from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.recipe.training.train_config import PRETRAINED
-from agentworld_gym.worlds.own_tasks import ADOPTED, MODEL, RECORDED
+from agentworld_gym.worlds.own_tasks import ADOPTED, BOOK, MODEL, RECORDED, TASKS, model_of
 
 SEED = 0
 HELD_OUT = 100
@@ -54,6 +55,9 @@ HELD_OUT = 100
 
 HELD_OUT_SPLITS: tuple[Split, ...] = ("validation", "test")
 """The splits of these sessions."""
+
+CHOSEN = "chosen.json"
+"""The file of who answers: the model alone, or the worldbook first."""
 
 FIDELITY = "fidelity.json"
 """The file of what was measured."""
@@ -171,6 +175,11 @@ class Adoption:
         """The handle of the live system, with what the check learned of it."""
         return f"live:{self.world / ADOPTED}"
 
+    @property
+    def tasks(self) -> str:
+        """The handle of who has its tasks: the live system, or the recordings."""
+        return f"{TASKS}{self.world / RECORDED}" if self.config is None else self.live
+
     def sessions(self, split: Split) -> Path:
         """Return the file of the sessions of a split."""
         return self.out / "sessions" / f"{split}.jsonl"
@@ -207,6 +216,7 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
     report = None if adoption.config is None else _checked(adoption, adoption.config, told)
     met = _taken(adoption, told) if report is None else _recorded(adoption, report, told)
     trained = _trained(adoption, told)
+    choice = _chosen(adoption, told)
     result = _measured(adoption, told)
     spec = adoption.spec
     found = AdoptedSystem(
@@ -220,6 +230,7 @@ def adopt(adoption: Adoption, followed: Followed | None = None) -> AdoptedSystem
         kinds=met.kinds,
         unmet=met.unmet,
         trained=trained,
+        choice=choice,
         fidelity=result.domains[0],
     )
     found.write(adoption.out / "adopted.json")
@@ -370,7 +381,8 @@ def _trained(adoption: Adoption, told: Followed) -> dict[str, float]:
         outcome = train(_configuration(adoption), run, measured)
     if outcome.model is None:
         raise KeyboardInterrupt
-    (adoption.out / FIDELITY).unlink(missing_ok=True)
+    for stale in (adoption.out / FIDELITY, adoption.out / CHOSEN, adoption.world / BOOK):
+        stale.unlink(missing_ok=True)
     shutil.rmtree(adoption.world / MODEL, ignore_errors=True)
     shutil.copytree(outcome.model, adoption.world / MODEL, copy_function=_linked)
     numbers = {key: value for key, value in outcome.metrics.items() if isinstance(value, int | float)}
@@ -404,6 +416,27 @@ def _configuration(adoption: Adoption) -> CptConfig:
     return load_config("adopt", CptConfig, changes)
 
 
+def _chosen(adoption: Adoption, told: Followed) -> WorldbookChoice | None:
+    """Let the worldbook answer before the model, where that is more often right on sessions that nothing reports."""
+    note = adoption.out / CHOSEN
+    if note.exists():
+        held = orjson.loads(note.read_bytes())
+        return None if held is None else validated(WorldbookChoice, held, note)
+    learned, others = (list(read_rows(adoption.sessions(split))) for split in ("train", "validation"))
+    model = model_of(adoption.world)
+    options = _asked(adoption, f"{adoption.tasks}+{model}")
+    choice = choose(options, model, adoption.world / BOOK, learned, others, told.begin)
+    data = None if choice is None else choice.model_dump()
+    (adoption.out / FIDELITY).unlink(missing_ok=True)
+    write_atomically(note, orjson.dumps(data, option=orjson.OPT_INDENT_2).decode() + "\n")
+    return choice
+
+
+def _asked(adoption: Adoption, world: str) -> EnvOptions:
+    """Return how a world is asked that is measured."""
+    return EnvOptions(spec=adoption.source, world=world, language={"generator": {"confidence": True}})
+
+
 def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
     """Measure the world on sessions that no training saw."""
     path = adoption.out / FIDELITY
@@ -413,9 +446,7 @@ def _measured(adoption: Adoption, told: Followed) -> FidelityResult:
     held = list(read_rows(adoption.sessions("test")))
     plans = range(PLANS) if adoption.config is not None else ()
     plan = FidelityPlan(held, rows, len(rows), plans=plans, planner=adoption.agent or "explore")
-    asked = {"generator": {"confidence": True}}
-    options = EnvOptions(spec=adoption.source, world=str(adoption.world), language=asked)
-    found, interrupted = measure(options, plan, on_stage=told.begin)
+    found, interrupted = measure(_asked(adoption, str(adoption.world)), plan, on_stage=told.begin)
     if interrupted:
         raise KeyboardInterrupt
     result = FidelityResult(

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any, Literal
 
 from agentworld_gym.base.statistics.bootstrap import Share
+from agentworld_gym.cli.adopt.worldbook_choice import WorldbookChoice
 from agentworld_gym.evaluation.live_check import LiveReport
 from agentworld_gym.evaluation.results.base import EvaluationResult
 from agentworld_gym.evaluation.results.fidelity import Cell, Consistency, DomainFidelity, FidelityRun, Trusted
@@ -53,6 +54,9 @@ class AdoptedSystem(EvaluationResult):
 
     trained: dict[str, float]
     """The last metrics of the training."""
+
+    choice: WorldbookChoice | None = None
+    """Whether a worldbook answers before the model; None where it could not."""
 
     fidelity: DomainFidelity
     """How right the world is on sessions that no training saw."""
@@ -101,6 +105,9 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
         yield f"| {name} | {_of_run(taught)} | {_of_run(free)} | {_of_whole(free)} |{ratio}"
     yield ""
     yield from wrap(_figures_of(found), WIDTH)
+    if (choice := found.choice) is not None:
+        yield ""
+        yield from wrap(_chosen(choice), WIDTH)
     run = measured.free or measured.taught
     if run is not None:
         if run.failures:
@@ -162,6 +169,15 @@ def _figures_of(found: AdoptedSystem) -> str:
     if plans.precision is None:
         return f"{said} No plan succeeds in this world."
     return f"{said} Of the plans that succeed in this world {plans.precision:.1%} succeed when they are replayed."
+
+
+def _chosen(choice: WorldbookChoice) -> str:
+    """Say who answers, and why."""
+    shares = f"on {choice.sessions} further sessions the model alone was right on {choice.alone:.3f} of the steps, "
+    shares += f"and {choice.behind:.3f} with the worldbook before it"
+    if choice.book_first:
+        return f"The worldbook answers what it is sure of, and the model the rest: {shares}."
+    return f"The model answers everything: {shares}."
 
 
 def _guard_of(found: AdoptedSystem) -> Iterator[str]:

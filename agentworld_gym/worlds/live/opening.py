@@ -15,6 +15,7 @@ from agentworld_gym.worlds.guard import Guard, GuardOptions
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.live.engines import LiveEngines
 from agentworld_gym.worlds.live.world import LiveWorld
+from agentworld_gym.worlds.own_tasks import language_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +37,8 @@ def open_live(handle: str, options: WorldOptions, open_world: Callable[[str, Wor
     """
     if handle.endswith((":", "+")):
         raise SpecError("options", "world", handle, "live, live:FILE, or either with +WORLD")
-    named, _, dreamer = handle.partition("+")
+    named, _, behind = handle.partition("+")
+    dreamer = language_part(behind)
     file = named.partition(":")[2]
     if file and options.live is not None:
         raise SpecError("options", "live", options.live, f"None beside world={named!r}, which names the configuration")

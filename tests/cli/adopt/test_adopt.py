@@ -12,11 +12,16 @@ from live_servers import needs_live_servers, served
 from typer.testing import CliRunner
 from worlds import make
 
+from agentworld_gym.agents.progress import Tally
 from agentworld_gym.cli.adopt.answer_kinds import AnswerKinds
+from agentworld_gym.cli.adopt.worldbook_choice import WorldbookChoice, choose
 from agentworld_gym.cli.app import app
 from agentworld_gym.core.registration import find_domain
+from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.llm.rows.row_reading import read_rows
+from agentworld_gym.worlds.live.engines import LiveEngines
+from agentworld_gym.worlds.own_tasks import language_part, model_of, unfolded
 
 pytest.importorskip("torch")
 
@@ -77,6 +82,45 @@ def test_the_adopted_world_plays_the_tasks_of_the_system_without_options(adopted
     assert "notes-add_note" in {tool["name"] for tool in info["tools"]}
     assert env.runner.world.prompts.profile == "compact"
     env.close()
+
+
+def test_the_worldbook_answers_first_where_that_is_more_often_right(adopted: Path) -> None:
+    choice = WorldbookChoice(**json.loads((adopted / "run" / "chosen.json").read_text()))
+    assert choice.sessions == 10 and choice.book_first  # A model of 20,000 tokens knows nearly nothing.
+    env = make("AgentWorld/MCP-v0", world=str(adopted / "run" / "world"))
+    assert "worldbook" in env.runner.world.fingerprint.parts
+    env.close()
+    said = " ".join((adopted / "run" / "README.md").read_text().split())
+    assert "The worldbook answers what it is sure of, and the model the rest: on 10 further sessions" in said
+
+
+def test_a_worldbook_that_makes_a_world_no_better_is_left_out(adopted: Path, tmp_path: Path) -> None:
+    world, book = adopted / "run" / "world", tmp_path / "book.yaml"
+    learned, others = (list(read_rows(adopted / "run" / "sessions" / f"{name}.jsonl")) for name in ("train", "test"))
+    wrong = [row.model_copy(update={"observations": ("Never.",) * len(row.observations)}) for row in learned]
+    options = EnvOptions(spec="mcp", world=f"live:{world / 'live.yaml'}+{model_of(world)}")
+    choice = choose(options, model_of(world), book, wrong, others[:3], lambda *_: Tally())
+    assert choice is not None and not choice.book_first and choice.behind <= choice.alone
+    assert not book.exists()
+
+
+def test_of_an_adopted_world_behind_a_plus_the_language_world_alone_is_opened(
+    adopted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, systems = adopted / "run" / "world", []
+
+    def opened(*given: Any) -> LiveEngines:
+        systems.append(LiveEngines(*given))
+        return systems[-1]
+
+    monkeypatch.setattr("agentworld_gym.worlds.live.opening.LiveEngines", opened)
+    env = make("AgentWorld/MCP-v0", world=f"live:{adopted / 'notes.yaml'}+{world}")
+    assert "worldbook" in env.runner.world.fingerprint.parts
+    env.close()
+    assert len(systems) == 1
+    book = world / "worldbook.yaml"
+    assert unfolded(str(world)) == f"live:{world / 'live.yaml'}+worldbook:{book}+{model_of(world)}"
+    assert language_part(str(world)) == f"worldbook:{book}+{model_of(world)}"
 
 
 def test_the_guard_grounds_in_the_live_system_what_the_model_doubts(adopted: Path) -> None:

@@ -16,6 +16,7 @@ from agentworld_gym.domains.mcp.awm.world import AwmOptions, AwmWorld
 from agentworld_gym.llm.bundled_models import TINY, bundled_models
 from agentworld_gym.worlds.dreamed import DreamedWorld
 from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.own_tasks import language_part
 from agentworld_gym.worlds.registry import open_world
 
 
@@ -32,7 +33,8 @@ def open_awm(handle: str, place: str, options: WorldOptions) -> World[Any]:
         WorldNotConfigured: The worlds cannot run here, or no language world stands behind the plus.
         MissingFile: The folder lacks a file.
     """
-    named, _, dreamer = place.partition("+")
+    named, _, behind = place.partition("+")
+    dreamer = language_part(behind)
     if dreamer and (options.guard or {}).get("remedy") == "ground":
         # The grounded world of the domain does not know these tasks.
         raise SpecError(
