@@ -37,9 +37,9 @@ class SessionRecording:
         self._runner, self._prompts = runner, prompts
         ((self._episode, _, _),) = runner.start([(task.seed or 0) if seed is None else seed], {"task": task})
         self._task = task = self._episode.task
-        self._told = runner.world.told(task) if isinstance(runner.world, LiveTruth) else task
         self.history = ScreenHistory[str](task.domain, self._episode.session.observation)
         try:
+            self._told = runner.world.told(task) if isinstance(runner.world, LiveTruth) else task
             self._before = self._state = self.initial_state = dict(self._machine.state())
         except BaseException:
             self.close()

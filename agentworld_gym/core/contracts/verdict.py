@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +18,16 @@ _LINE = re.compile(
     r"\[reward (?P<reward>-?[0-9.]+(?:e[+-]?[0-9]+)?)(?P<end>; over|; cut off)?(?P<success>; success|; failure)?"
     r"(?:; can (?P<offers>\".*\"))?\]"
 )
+
+
+def told_by(episodes: Iterable[Told | None]) -> Told | None:
+    """Return what a world tells, from what some of its episodes were told.
+
+    >>> told_by(["reward", None, "success"]), told_by([None])
+    ('success', None)
+    """
+    every = set(episodes)
+    return "success" if "success" in every else "reward" if "reward" in every else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.core.actions.naming import verb
-from agentworld_gym.core.contracts.verdict import Told, with_verdict
+from agentworld_gym.core.contracts.verdict import told_by, with_verdict
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.llm.retrieval.steps import origin_of_row
 from agentworld_gym.llm.rows.pools import is_imported, split_of_row
@@ -146,7 +146,7 @@ def mine(sessions: Sequence[Row]) -> Worldbook:
     return Worldbook(
         domain=sessions[0].domain,
         dialect=sessions[0].dialect,
-        pays=_pays(sessions),
+        pays=told_by(row.told for row in sessions),
         effects=effects,
         actions={name: _page(by_name[name], names) for name in names},
         entities=_entities([one for name in names for one in by_name[name]]),
@@ -274,12 +274,6 @@ def _idle(sessions: Sequence[Row]) -> set[str]:
         idle.remove(worst)
     met = Counter(name for names, _ in pairs if names <= idle for name in names)
     return {name for name in idle if met[name] >= LEAST}
-
-
-def _pays(sessions: Iterable[Row]) -> Told | None:
-    """Return what sessions tell of rewards, ends and success."""
-    told = {row.told for row in sessions}
-    return "success" if "success" in told else "reward" if "reward" in told else None
 
 
 def _page(every: Sequence[MinedStep], names: Sequence[str]) -> ActionPage:

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from agentworld_gym.base.documents.atomic_files import write_atomically
-from agentworld_gym.core.contracts.verdict import Told
+from agentworld_gym.core.contracts.verdict import Told, told_by
 from agentworld_gym.core.domain.spec import Form, Profile, SamplingSpec, load_spec
 from agentworld_gym.core.engines.catalog import has_view
 from agentworld_gym.core.registration import all_domains, find_domain
@@ -45,7 +45,7 @@ def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Prepa
     wanted = len({name.partition(":")[0] for name in domains} or all_domains())
     recorded = (path for path in files if not holds_samples(path))
     for row in chain.from_iterable(map(read_rows, recorded)):
-        pays = "success" if "success" in (pays, row.told) else pays or row.told
+        pays = told_by((pays, row.told))
         if row.domain in found or (domains and not is_of(row, domains)):
             continue
         if find_domain(row.domain) is not None:
