@@ -95,8 +95,8 @@ class When(Strict):
             and all(value in values_at(step.given, path) for path, value in self.equals.items())
             and all((texts := _texts(step, path)) and all(map(step.has_seen, texts)) for path in self.seen)
             and all(not all(map(step.has_seen, _texts(step, path))) for path in self.unseen)
-            and all((texts := _texts(step, path)) and step.things.issuperset(texts) for path in self.made)
-            and all(not step.things.issuperset(_texts(step, path)) for path in self.unmade)
+            and all((texts := _texts(step, path)) and step.things.keys() >= set(texts) for path in self.made)
+            and all(not step.things.keys() >= set(_texts(step, path)) for path in self.unmade)
             and step.done.issuperset(self.done)
             and step.done.isdisjoint(self.undone)
         )
@@ -115,7 +115,7 @@ class When(Strict):
             *(f"`{path}` is given" for path in self.given),
             *(f"`{path}` is missing" for path in self.missing),
             *(f"`{path}` is of type {kind}" for path, kind in self.types.items()),
-            *(f"`{path}` is {value!r}" for path, value in self.equals.items()),
+            *(_equal(path, value) for path, value in self.equals.items()),
             *(f"`{path}` was seen before" for path in self.seen),
             *(f"`{path}` was never seen before" for path in self.unseen),
             *(f"`{path}` names what was made" for path in self.made),
@@ -484,6 +484,10 @@ def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 _Dumper.add_representer(str, _block)
 _Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
+
+
+def _equal(path: str, value: Any) -> str:
+    return f"what it names was made by `{value}`" if path == "$maker" else f"`{path}` is {value!r}"
 
 
 def _type(value: Any) -> str:

@@ -374,7 +374,7 @@ def _tests(steps: Sequence[Step], names: Sequence[str]) -> list[_Test]:
     for number, step in enumerate(steps):
         for name in names[:_MOST_PLACES]:
             held["done" if name in step.done else "undone", name, None].append(number)
-    for path in [*(path for path, _ in found.most_common(_MOST_PLACES)), "$line"]:
+    for path in [*(path for path, _ in found.most_common(_MOST_PLACES)), "$line", "$maker"]:
         each = [values_at(step.given, path) for step in steps]
         plain = Counter(value for values in each for value in values if isinstance(value, str))
         some = [value for value, count in plain.most_common(_MOST_VALUES) if count >= LEAST]
@@ -385,9 +385,9 @@ def _tests(steps: Sequence[Step], names: Sequence[str]) -> list[_Test]:
             tests += [("missing", None)] if len(there) < len(values) else []
             tests += [("types", kind) for kind in set(map(json_type, there))]
             tests += [("equals", json.dumps(value)) for value in common_values if value in values]
-            if path != "$line" and (texts := [value for value in values if isinstance(value, str)]):
+            if not path.startswith("$") and (texts := [value for value in values if isinstance(value, str)]):
                 tests.append(("seen" if all(map(step.has_seen, texts)) else "unseen", None))
-                tests.append(("made" if step.things.issuperset(texts) else "unmade", None))
+                tests.append(("made" if step.things.keys() >= set(texts) else "unmade", None))
             for test, value in tests:
                 held[test, path, value].append(number)
     return [(_when(*key), _bits(numbers, len(steps))) for key, numbers in held.items() if 0 < len(numbers) < len(steps)]

@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from agentworld_gym.base.documents.strict import Strict
 from agentworld_gym.core.actions.naming import verb
 
 JsonType = Literal["string", "integer", "number", "boolean", "object", "array", "null"]
 
-MISSING = object()
+MISSING: Any = object()
 """What stands where an object lacks a key."""
 
 LONGEST = 400
@@ -30,18 +30,20 @@ WILD = "\N{HORIZONTAL ELLIPSIS}"
 _NAME = re.compile(r"\w*\d\w*|[\w.-]*[._/][\w./-]*")
 """What changes from answer to answer of one kind: numbers, paths and file names."""
 
-_SLOT = re.compile(r"\{([A-Za-z_$][\w$-]*(?:\.[\w$-]+|\[\])*)(:[02])?\}")
+_SLOT = re.compile(r"\{([A-Za-z_$][\w$-]*(?:\.[\w$-]+|\[\])*)(:0|:2(?:\+\d)?)?\}")
 _TOKEN = re.compile(r"\w+|\W")
 _MOST_SLOTS = 200
 _COMPARED = 50
 _FORMATS: dict[str, dict[str, Any]] = {"": {}, ":0": {"separators": (",", ":")}, ":2": {"indent": 2}}
+_DEPTHS = (2, 4, 6, 8)
+"""How far JSON may be indented in which a value stands."""
 
 _PART = re.compile(r"\[\]|[^.\[\]]+")
 _KEY = re.compile(r"[\w$-]+")
 _WORD = re.compile(r"[^\s'\"(),=;|&<>]+")
 _FAILED = re.compile(
     r"\b(error|errno|invalid|not found|no such|not exist|cannot|can't|could not|couldn't|unable|denied|unknown|failed|"
-    r"failure|refused|forbidden|traceback|exception|usage:)",
+    r"failure|refused|forbidden|illegal|already exists|not a directory|traceback|exception|usage:|(?-i:E[A-Z]{3,9}:))",
     re.IGNORECASE,
 )
 
@@ -61,6 +63,20 @@ class Effects(Strict):
 
 NO_EFFECTS = Effects()
 """Nothing is known of what actions do."""
+
+
+class Made(NamedTuple):
+    """A thing that was made."""
+
+    by: str
+    """The action that made it, or that first showed that it is there."""
+
+    of: Mapping[str, Any]
+    """What that action gave beside the name: the object that the name stands in."""
+
+
+NOTHING = Made("", {})
+"""What stands for a thing that was not made."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +115,8 @@ class Step:
     done: frozenset[str] = frozenset()
     """The names of the actions that were done before."""
 
-    things: frozenset[str] = frozenset()
-    """The names of the things that were made before, and not removed since."""
+    things: Mapping[str, Made] = field(default_factory=dict)
+    """The things that were made before, and not removed since, by name."""
 
     _known: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
@@ -125,7 +141,10 @@ class Step:
         """What a template or a condition may name: the arguments, the whole action and all behind its first word, the
         last line that was shown, and the state."""
         line, rest = self.before.rpartition("\n")[2], self.action.partition(self.name)[2].strip()
-        return {**self.arguments, "$action": self.action, "$rest": rest, "$line": line, "$state": self.state}
+        named = (value for _, value in places(self.arguments) if isinstance(value, str) and value in self.things)
+        made = self.things.get(next(named, ""), NOTHING)
+        said = {"$action": self.action, "$rest": rest, "$line": line, "$state": self.state}
+        return {**self.arguments, **said, "$maker": made.by, "$made": made.of}
 
     def has_seen(self, text: str) -> bool:
         """Return whether a text was shown or written before, as it is or as JSON writes it."""
@@ -144,7 +163,7 @@ def steps_of(turns: Sequence[tuple[str, str]], first: str, effects: Effects = NO
         first: What was shown before the first action.
         effects: What actions do.
     """
-    state, again, done, things = first, dict[str, str](), frozenset[str](), frozenset[str]()
+    state, again, done, things = first, dict[str, str](), frozenset[str](), dict[str, Made]()
     for number, (action, shown) in enumerate(turns):
         name, arguments = read_call(action)
         yield Step(name, arguments, action, first, turns[:number], state, again.get(action), done, things)
@@ -156,15 +175,24 @@ def steps_of(turns: Sequence[tuple[str, str]], first: str, effects: Effects = NO
             state = state if failed else shown
         done |= {name}
         if not failed:
-            things |= set(_named(arguments, name, effects.makes))
-            things -= set(_named(arguments, name, effects.removes))
+            made = {text: Made(name, of) for text, of in _named(arguments, name, effects.makes)}
+            things = {**made, **things}
+            gone = {text for text, _ in _named(arguments, name, effects.removes)}
+            things = {text: one for text, one in things.items() if text not in gone}
 
 
-def _named(arguments: Mapping[str, Any], name: str, by: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the texts at the places that some actions name."""
+def _named(
+    arguments: Mapping[str, Any], name: str, by: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the texts at the places that some actions name, each with the object that it stands in."""
     for action, path in by:
         if action == name:
-            yield from (value for value in values_at(arguments, path) if isinstance(value, str))
+            inside, _, key = path.rpartition(".")
+            holders = values_at(arguments, inside) if inside else [arguments]
+            for holder in holders:
+                for value in values_at(holder, key) if isinstance(holder, Mapping) else ():
+                    if isinstance(value, str):
+                        yield value, holder
 
 
 def read_call(action: str) -> tuple[str, dict[str, Any]]:
@@ -319,7 +347,7 @@ def templated(answer: str, step: Step) -> str:
         return "{$state}"
     slots: dict[str, str] = {}
     for path, value in places({**step.given, "$state": None}):
-        for name, text in _written(value).items():
+        for name, text in _written(value):
             if (len(text) > 1 or text == step.given["$line"] == text.strip()) and text and len(slots) < _MOST_SLOTS:
                 slots.setdefault(text, f"{{{path}{name}}}")
     texts = sorted((text for text in slots if text in answer), key=len, reverse=True)
@@ -372,13 +400,22 @@ def _alike(texts: Sequence[Sequence[str]]) -> int:
     return next((n for n, column in enumerate(zip(*texts, strict=False)) if len(set(column)) > 1), min(map(len, texts)))
 
 
-def _written(value: Any) -> dict[str, str]:
-    """Return how a value may be written, by the name of the format."""
+def _written(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield how a value may be written, each with the name of the format; a text as it is and as JSON quotes it."""
     if isinstance(value, str):
-        return {"": value}
-    if value is None or isinstance(value, bool):
-        return {}
-    return {name: json.dumps(value, ensure_ascii=False, **asked) for name, asked in _FORMATS.items()}
+        yield "", value
+        yield "", json.dumps(value, ensure_ascii=False)[1:-1]
+    elif value is not None and not isinstance(value, bool):
+        for name, asked in _FORMATS.items():
+            yield name, json.dumps(value, ensure_ascii=False, **asked)
+        if "\n" in (lines := json.dumps(value, ensure_ascii=False, **_FORMATS[":2"])):
+            for depth in _DEPTHS:
+                yield f":2+{depth}", _deeper(lines, depth)
+
+
+def _deeper(text: str, depth: int) -> str:
+    """Return lines of JSON as they stand where the document around them is so deep."""
+    return text.replace("\n", "\n" + " " * depth)
 
 
 def _whole(text: str) -> str:
@@ -395,7 +432,12 @@ def _filled(slot: re.Match[str], step: Step) -> str:
     value = next(fresh, values[0]) if values else MISSING
     if value is MISSING:
         raise LookupError(slot[1])
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, **_FORMATS[slot[2] or ""])
+    form = slot[2] or ""
+    if isinstance(value, str):
+        quoted = slot.string[slot.start() - 1 : slot.start()] == slot.string[slot.end() : slot.end() + 1] == '"'
+        return json.dumps(value, ensure_ascii=False)[1:-1] if quoted else value
+    text = json.dumps(value, ensure_ascii=False, **_FORMATS[form[:2]])
+    return _deeper(text, int(form[3:])) if form[3:] else text
 
 
 def _json(text: str) -> Any:

@@ -37,7 +37,7 @@ from agentworld_gym.llm.retrieval import StepRetrieval, origin_of_row
 from agentworld_gym.llm.retrieval.build import build_index
 from agentworld_gym.llm.rows.row import Row, RowProvenance
 from agentworld_gym.llm.worldbook import BookFirst, Worldbook, chosen_sessions, mine, read_worldbook
-from agentworld_gym.llm.worldbook.steps import Effects, Step
+from agentworld_gym.llm.worldbook.steps import Effects, Step, rendered, templated
 from agentworld_gym.worlds.checks import REASONS
 
 FREE = Task(
@@ -204,6 +204,46 @@ def test_a_book_follows_what_actions_make_and_remove() -> None:
     for done, shown in ((turns, "open: box1"), ([*turns, (call("take", box="box1"), "take: box1")], "Error: no box1")):
         answer = found.answer(found.step(call("open", box="box1"), "Connected.", done))
         assert answer is not None and answer.text == shown and answer.share > 0.9
+
+
+def disk(seed: int) -> Row:
+    """A session of a disk with files, which hold a text and tags, and folders."""
+    rng, there, turns = Random(seed), dict[str, dict[str, Any] | None](), list[tuple[str, str]]()
+    for number in range(12):
+        path = rng.choice([*there, f"p{seed}-{number}"])
+        tool = rng.choice(["write", "mkdir", "read"])
+        given: dict[str, Any] = {"path": path}
+        kept = there.get(path)
+        if tool == "write":
+            given |= {"text": f'say "{rng.randrange(99)}"', "tags": [str(rng.randrange(99)) for _ in range(2)]}
+        if tool == "read":
+            found = json.dumps({"file": kept}, indent=2) if kept else f"EISDIR: illegal operation on {path}"
+            shown = found if path in there else f"ENOENT: no such file {path}"
+        elif path in there:
+            shown = f"EEXIST: {path} already exists"
+        else:
+            there[path], shown = given if tool == "write" else None, f"Made {path}."
+        turns.append((call(tool, **given), shown))
+    return session(f"disk{seed}", *turns)
+
+
+def test_a_book_knows_which_action_made_a_thing_and_with_what() -> None:
+    found = mine([disk(seed) for seed in range(80)])
+    assert set(found.effects.makes) == {("notes-write", "path"), ("notes-mkdir", "path")}
+    file = {"path": "p", "text": 'say "7"', "tags": ["1", "2"]}
+    turns = [(call("write", **file), "Made p."), (call("mkdir", path="q"), "Made q.")]
+    for path, shown in (("p", json.dumps({"file": file}, indent=2)), ("q", "EISDIR: illegal operation on q")):
+        answer = found.answer(found.step(call("read", path=path), "Connected.", turns))
+        assert answer is not None and answer.text == shown and answer.share > 0.9
+    kinds = {str(kind.when): kind.answer for kind in found.actions["notes-read"].answers}
+    assert kinds["what it names was made by `notes-write`"] == '{\n  "file": {$made:2+2}\n}'
+
+
+def test_a_slot_between_quotes_is_written_as_json_quotes_it() -> None:
+    step = Step.of(call("add", text='say "hi"', tags=["a\n"]), "", [])
+    shown = json.dumps([{"text": 'say "hi"', "tags": ["a\n"]}], indent=2)
+    assert templated(shown, step) == '[\n  {\n    "text": "{text}",\n    "tags": {tags:2+4}\n  }\n]'
+    assert rendered(templated(shown, step), step) == shown
 
 
 def test_an_action_that_changes_nothing_shows_again_what_it_showed() -> None:
