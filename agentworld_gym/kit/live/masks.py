@@ -34,6 +34,9 @@ _KINDS = (
 )
 """The kinds of pieces that vary, the longest forms first."""
 
+_ENDING = re.compile(r"\.[a-zA-Z]{2,}\b")
+"""How the name of a file ends."""
+
 _TOKEN = re.compile("|".join(f"({pattern})" for _, pattern in _KINDS) + r"|(\s+)|(.)")
 
 
@@ -96,11 +99,15 @@ class Masks:
 def varied(first: str, second: str) -> list[Varied]:
     """Tell how two answers differ that should be equal, piece by piece, with a pattern for each.
 
-    A pattern holds what stands before the piece on its line, so that it marks no other piece of that form.
+    A pattern holds what stands before the piece on its line, so that it marks no other piece of that form; or the end
+    of a name, such as `.tmp`, that an identifier is a part of.
 
     >>> [piece] = varied('{"pid": 421, "id": 7}', '{"pid": 9, "id": 7}')
     >>> piece.kind, Masks([piece.mask]).without('{"pid": 5, "id": 7}')
     ('number', '{"pid": …, "id": 7}')
+    >>> [piece] = varied("rename a.5c7f00d1.tmp", "rename a.8d0ca4ca.tmp")
+    >>> Masks([piece.mask]).without("open notes/b.811bd83c.tmp")
+    'open notes/b.….tmp'
     >>> varied("a\\nb", "b\\na")[0].kind
     'order'
     """
@@ -118,7 +125,7 @@ def varied(first: str, second: str) -> list[Varied]:
             continue
         for place, (one, other) in enumerate(_pairs(a[i1:i2], b[j1:j2])):
             start = starts[i1 + place] if tag == "replace" and i2 - i1 == j2 - j1 else starts[i1]
-            pieces.append(_piece(first[:start], one, other))
+            pieces.append(_piece(first[:start], one, other, first[start + len(one) :]))
     return list(dict.fromkeys(pieces))
 
 
@@ -126,14 +133,16 @@ def _pairs(a: Sequence[str], b: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip(a, b, strict=True)) if len(a) == len(b) else [("".join(a), "".join(b))]
 
 
-def _piece(before: str, one: str, other: str) -> Varied:
+def _piece(before: str, one: str, other: str, after: str) -> Varied:
     if not any(re.fullmatch(pattern, one) for _, pattern in _KINDS[:-1]):
         if kept := _shared(one, other):
-            return _piece(before + one[:kept], one[kept:], other[kept:])
+            return _piece(before + one[:kept], one[kept:], other[kept:], after)
         if kept := _shared(one[::-1], other[::-1]):
-            return _piece(before, one[:-kept], other[:-kept])
+            return _piece(before, one[:-kept], other[:-kept], one[-kept:] + after)
     for kind, pattern in _KINDS:
         if re.fullmatch(pattern, one) and re.fullmatch(pattern, other):
+            if kind == "identifier" and before.endswith(".") and (ending := _ENDING.match(after)):
+                return Varied(kind, one, other, rf"\.({pattern}){re.escape(ending[0])}")
             line = before[before.rfind("\n") + 1 :][-CONTEXT:]
             if kind in ("number", "word") and len(re.findall(r"[^\W\d_]", line)) < LETTERS:
                 break  # Without words before it, the pattern would mark whatever has that form.
