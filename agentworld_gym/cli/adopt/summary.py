@@ -176,7 +176,7 @@ def _chosen(choice: WorldbookChoice) -> str:
     shares = f"on {choice.sessions} further sessions the model alone was right on {choice.alone:.3f} of the steps, "
     shares += f"and {choice.behind:.3f} with the worldbook before it"
     if choice.book_first:
-        return f"The worldbook answers what it is sure of, and the model the rest: {shares}."
+        return f"The worldbook answers what it is sure of ({choice.sure:g}), and the model the rest: {shares}."
     return f"The model answers everything: {shares}."
 
 

@@ -1,20 +1,30 @@
-"""Decides whether the worldbook of an adopted system answers before its model."""
+"""Decides whether the worldbook of an adopted system answers before its model, and how sure it has to be."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
+from agentworld_gym.agents.policies.playing import WAVE
 from agentworld_gym.base.documents.strict import Share, Strict
+from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.baselines import MOST_SESSIONS
-from agentworld_gym.evaluation.fidelity.measure import Begin, FidelityPlan, measure
-from agentworld_gym.llm.bundled_models import carded_model
+from agentworld_gym.evaluation.fidelity.cases import cases_of
+from agentworld_gym.evaluation.fidelity.measure import Begin
+from agentworld_gym.evaluation.fidelity.replay import Replay, replay
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.worldbook import mine
+from agentworld_gym.worlds.language import LanguageWorld
+from agentworld_gym.worlds.options import WorldOptions
+from agentworld_gym.worlds.own_tasks import truth_of
 
 CHOOSING = 50
 """How many sessions decide at most."""
+
+BOUNDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+"""How sure the worldbook may have to be."""
 
 
 class WorldbookChoice(Strict):
@@ -32,54 +42,63 @@ class WorldbookChoice(Strict):
     behind: Share
     """The same, if the worldbook answers what it is sure of."""
 
+    sure: Share
+    """How sure it is of these answers: that of `BOUNDS` with which most steps are right."""
+
     @property
     def book_first(self) -> bool:
         """Whether the worldbook answers first.
 
-        >>> WorldbookChoice(sessions=50, steps=600, alone=0.87, behind=0.92).book_first
+        >>> WorldbookChoice(sessions=50, steps=600, alone=0.87, behind=0.92, sure=0.6).book_first
         True
         """
         return self.behind > self.alone
 
 
 def choose(
-    options: EnvOptions, model: str, book: Path, learned: Sequence[Row], others: Sequence[Row], begin: Begin
+    options: EnvOptions, book: Path, learned: Sequence[Row], others: Sequence[Row], begin: Begin
 ) -> WorldbookChoice | None:
-    """Write the worldbook of an adopted system beside its model, if it makes the world more often right.
+    """Write the worldbook of an adopted system, if it makes the world more often right.
 
     Args:
-        options: How the world is asked, with the model alone as its world.
-        model: The handle of the model.
-        book: Where the worldbook goes. It is left there only if it answers first.
+        options: How the world is asked, which the model plays alone.
+        book: Where the worldbook goes. It is written only if it answers first.
         learned: The sessions that the model learned from, of which the book is mined.
         others: Sessions that decide.
         begin: A function that is called as a stage begins, and returns what counts it.
 
     Returns:
         What was measured; None where the two cannot answer together: the model writes no whole observations, or only
-        one of both tells rewards.
-
-    Raises:
-        KeyboardInterrupt: The measuring was stopped.
+        one of both tells rewards; and where no session can be played again.
     """
-    card = carded_model(model)
     mined = mine(learned[:MOST_SESSIONS])
-    if card is None or card.forms or mined.pays != card.pays:
-        return None
-    mined.write(book)
-    system = options.world.partition("+")[0]
-    deciding = others[:CHOOSING]
-    shares: list[float] = []
-    for world in (options.world, f"{system}+worldbook:{book}+{model}"):
-        found, interrupted = measure(options.changed(world=world), FidelityPlan(deciding, free=False), on_stage=begin)
-        if interrupted:
-            raise KeyboardInterrupt
-        run = found.taught
-        right = 0.0 if run is None or run.measures is None else run.measures.deterministic.share
-        answered = 0 if run is None or run.measures is None else run.measures.deterministic.count
-        unanswered = 0 if run is None else sum(run.failures.values()) + run.lost
-        shares.append(right * answered / max(1, answered + unanswered))
-    choice = WorldbookChoice(sessions=len(deciding), steps=found.steps, alone=shares[0], behind=shares[1])
-    if not choice.book_first:
-        book.unlink()
+    judged = options.changed(judge="none", traces=None)
+    with closing(judged.runner()) as runner, closing(judged.runner_of_truth(truth_of(judged.world), runner)) as truth:
+        world = runner.world
+        if not isinstance(world, LanguageWorld) or world.prompts.form != "full" or world.pays != mined.pays:
+            return None
+        cases = [case for case in cases_of(others[:CHOOSING], truth) if case is not None]
+        steps = sum(sum(case.asked) for case in cases)
+        if not steps:
+            return None
+        played = WorldOptions(runner.spec).by_worldbook(mined)
+        beside = EpisodeRunner(runner.spec, played, runner.source, max_steps=runner.max_steps)
+        model, alone = Replay(), Replay()
+        tally = begin("the model, to choose", "steps", steps)
+        replay(runner, cases, taught=True, wave=WAVE, into=model, on_progress=lambda done: tally.reached(done, 0, {}))
+        replay(beside, cases, taught=True, wave=WAVE, into=alone)
+    right = {(one.case, one.turn): bool(one.match and one.match.deterministic) for one in model.steps}
+    told = {
+        (one.case, one.turn): (one.sequence or 0.0, bool(one.match and one.match.deterministic)) for one in alone.steps
+    }
+
+    def share(sure: float) -> float:
+        firm = {place: is_right for place, (known, is_right) in told.items() if known >= sure}
+        return sum({**right, **firm}.values()) / steps
+
+    best = max(BOUNDS, key=lambda sure: (share(sure), sure))
+    by_model = sum(right.values()) / steps
+    choice = WorldbookChoice(sessions=len(cases), steps=steps, alone=by_model, behind=share(best), sure=best)
+    if choice.book_first:
+        mined.model_copy(update={"sure": best}).write(book)
     return choice

@@ -71,6 +71,14 @@ class ReplayCase:
         """Return what was shown after a turn, counted from 0, with what the world said of reward and end."""
         return with_verdict(self.row.observations[turn], self.row.verdict(turn))
 
+    def repeats(self, turn: int, answer: Observation) -> bool:
+        """Return whether the grounded world shows what was recorded after a turn, but for times and other metadata."""
+        truth = self.row.observations[turn]
+        varied = [span for span in (self.row.spans[turn] if self.row.spans else ()) if span.kind == "metadata"]
+        if not varied:
+            return answer.text == truth
+        return match(self.row.domain, answer.text, truth, varied, self.shown_before(turn)).deterministic
+
     def compare(self, turn: int, answer: Observation) -> MatchResult:
         """Compare an answer to the action of a turn, counted from 0, with what was recorded; and what it says of reward
         and end, where the world that answers says something."""
@@ -145,12 +153,11 @@ def _replayed(case: ReplayCase, session: Any, grounded: EpisodeRunner) -> Replay
 def _repeats(case: ReplayCase, session: Any, grounded: EpisodeRunner, turns: Iterable[int], looked: set[int]) -> bool:
     """Whether the grounded world shows what was recorded; adds the turns after which it took a look at the screen."""
     for turn in turns:
-        truth = case.row.observations[turn]
         (answer,) = grounded.world.step([session], [case.actions[turn]])
-        if not isinstance(answer, Failure) and answer.text != truth and looks(case.row.domain, SHOW_AGAIN):
+        if not isinstance(answer, Failure) and not case.repeats(turn, answer) and looks(case.row.domain, SHOW_AGAIN):
             looked.add(turn)
             (answer,) = grounded.world.step([session], [LOOK])
-        if isinstance(answer, Failure) or answer.text != truth:
+        if isinstance(answer, Failure) or not case.repeats(turn, answer):
             return False
     return True
 

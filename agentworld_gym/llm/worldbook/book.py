@@ -2,6 +2,7 @@
 
 domain, dialect      what the sessions are of
 pays, effects        whether the system pays for steps; what actions do
+sure                 how likely an answer has to be for the book to give it before a model
 actions              by name: how often it was done, the schema of its arguments, its kinds of answers, facts, rules
 entities             what answers and arguments hold: the fields of each, and their types
 sessions             where the book comes from: digests of sessions, and their origins
@@ -320,6 +321,9 @@ class Worldbook(Strict):
     effects: Effects = NO_EFFECTS
     """What actions do, as far as recordings tell."""
 
+    sure: Share = 0.8
+    """How likely an answer has to be for the book to give it before a model."""
+
     actions: dict[str, ActionPage]
     """What is known of each action, by its name."""
 
@@ -418,15 +422,11 @@ class BookAnswers:
         """Do nothing: nothing is held."""
 
 
-SURE = 0.8
-"""How sure a book has to be of an answer for which no model is asked."""
-
-
 class BookFirst:
     """A generator that gives the answers of which a worldbook is sure, and asks a model for the others.
 
     A step whose answer was refused is asked of the model. The book is sure where the share of recorded steps in which
-    what tells the answer was right is at least `SURE`.
+    what tells the answer was right is at least `Worldbook.sure`.
 
     Args:
         book: The book.
@@ -436,7 +436,7 @@ class BookFirst:
     supports_schema = False
 
     def __init__(self, book: Worldbook, model: Generator) -> None:
-        self._book, self._digest, self._model = BookAnswers(book), book.digest, model
+        self._book, self._answers, self._model = book, BookAnswers(book), model
 
     @property
     def supports_seed(self) -> bool:
@@ -451,10 +451,10 @@ class BookFirst:
     def submit(self, requests: Sequence[ChatRequest]) -> Iterator[tuple[int, Completion | Failure]]:
         """Give what the book is sure of at once, and then what the model answers to all other requests together."""
         others: list[int] = []
-        for index, answer in self._book.submit(requests):
+        for index, answer in self._answers.submit(requests):
             step = requests[index].step
             again = step is not None and step.reasks > 0  # The book would say the same once more.
-            if isinstance(answer, Completion) and math.exp(answer.logprob or 0.0) >= SURE and not again:
+            if isinstance(answer, Completion) and math.exp(answer.logprob or 0.0) >= self._book.sure and not again:
                 yield index, answer
             else:
                 others.append(index)
@@ -464,7 +464,7 @@ class BookFirst:
 
     def describe(self) -> dict[str, tuple[str, bool]]:
         """Return the parts of the model, and the digest of the book."""
-        return {**self._model.describe(), "worldbook": (f"{self._digest} from {SURE}", True)}
+        return {**self._model.describe(), "worldbook": (self._book.digest, True)}
 
     def close(self) -> None:
         """Close the model."""

@@ -20,6 +20,7 @@ from agentworld_gym.core.registration import find_domain
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.llm.rows.row_reading import read_rows
+from agentworld_gym.llm.worldbook import read_worldbook
 from agentworld_gym.worlds.live.engines import LiveEngines
 from agentworld_gym.worlds.own_tasks import language_part, model_of, unfolded
 
@@ -87,11 +88,12 @@ def test_the_adopted_world_plays_the_tasks_of_the_system_without_options(adopted
 def test_the_worldbook_answers_first_where_that_is_more_often_right(adopted: Path) -> None:
     choice = WorldbookChoice(**json.loads((adopted / "run" / "chosen.json").read_text()))
     assert choice.sessions == 10 and choice.book_first  # A model of 20,000 tokens knows nearly nothing.
+    assert read_worldbook(adopted / "run" / "world" / "worldbook.yaml").sure == choice.sure
     env = make("AgentWorld/MCP-v0", world=str(adopted / "run" / "world"))
     assert "worldbook" in env.runner.world.fingerprint.parts
     env.close()
     said = " ".join((adopted / "run" / "README.md").read_text().split())
-    assert "The worldbook answers what it is sure of, and the model the rest: on 10 further sessions" in said
+    assert f"The worldbook answers what it is sure of ({choice.sure:g}), and the model the rest: on 10" in said
 
 
 def test_a_worldbook_that_makes_a_world_no_better_is_left_out(adopted: Path, tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_a_worldbook_that_makes_a_world_no_better_is_left_out(adopted: Path, tmp
     learned, others = (list(read_rows(adopted / "run" / "sessions" / f"{name}.jsonl")) for name in ("train", "test"))
     wrong = [row.model_copy(update={"observations": ("Never.",) * len(row.observations)}) for row in learned]
     options = EnvOptions(spec="mcp", world=f"live:{world / 'live.yaml'}+{model_of(world)}")
-    choice = choose(options, model_of(world), book, wrong, others[:3], lambda *_: Tally())
+    choice = choose(options, book, wrong, others[:3], lambda *_: Tally())
     assert choice is not None and not choice.book_first and choice.behind <= choice.alone
     assert not book.exists()
 

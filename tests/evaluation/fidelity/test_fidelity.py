@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -38,7 +39,7 @@ from agentworld_gym.core.tasks.source import TaskSource
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.baselines import share_of_errors
 from agentworld_gym.evaluation.fidelity.calibration import calibration, probability
-from agentworld_gym.evaluation.fidelity.cases import cases_of, recorded_task
+from agentworld_gym.evaluation.fidelity.cases import ReplayCase, cases_of, recorded_task
 from agentworld_gym.evaluation.fidelity.measure import FidelityPlan, measure, record
 from agentworld_gym.evaluation.fidelity.replay import Replay, ReplayedStep, replay
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
@@ -48,7 +49,7 @@ from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.llm.generators.nearest import open_nearest
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
-from agentworld_gym.llm.rows.row import Row
+from agentworld_gym.llm.rows.row import ContentSpan, Row
 from agentworld_gym.worlds import register_world
 from agentworld_gym.worlds.grounded import GroundedWorld
 from agentworld_gym.worlds.language import LanguageWorld
@@ -236,6 +237,18 @@ def test_a_session_that_fails_before_its_probes_fails_them():
     probes = found.free.probes if found.free else None
     assert probes and early and len(early) < len(ROWS)
     assert probes.failed == sum(checks[row.id] for row in early)
+
+
+def test_a_time_that_the_grounded_world_shows_otherwise_makes_no_recording_stale():
+    row = ROWS[0]
+    shown = row.observations[0]
+    case = ReplayCase(
+        row.model_copy(update={"observations": (f"3:07 {shown}",), "spans": ()}), recorded_task(row, SOURCE), (), ()
+    )
+    assert not case.repeats(0, Observation(f"3:08 {shown}"))
+    spans = ((ContentSpan(start=0, end=4, kind="metadata"),),)
+    case = replace(case, row=case.row.model_copy(update={"spans": spans}))
+    assert case.repeats(0, Observation(f"3:08 {shown}")) and not case.repeats(0, Observation(f"3:08 {shown}!"))
 
 
 def test_a_look_that_the_grounded_world_no_longer_repeats_makes_a_recording_stale_too():

@@ -326,6 +326,9 @@ def test_a_model_is_asked_where_an_answer_of_the_book_was_refused(book: Path) ->
         assert isinstance(answer, Completion)
         texts.append(answer.text)
     assert "no note x" in texts[0] and texts[1] == "From the model."
+    unsure = BookFirst(read_worldbook(book).model_copy(update={"sure": 1.0}), ScriptedGenerator(lambda _: "Mine."))
+    [(_, answer)] = unsure.submit([ChatRequest([], Sampling(), step=AskedStep(action, "", ()))])
+    assert isinstance(answer, Completion) and answer.text == "Mine."
 
 
 def test_a_book_says_what_a_system_pays(tmp_path: Path) -> None:
