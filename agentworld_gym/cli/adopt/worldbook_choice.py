@@ -84,7 +84,7 @@ def choose(
         played = WorldOptions(runner.spec).by_worldbook(mined)
         beside = EpisodeRunner(runner.spec, played, runner.source, max_steps=runner.max_steps)
         model, alone = Replay(), Replay()
-        tally = begin("the model, to choose", "steps", steps)
+        tally = begin("the model, to choose", "steps", sum(len(case.actions) for case in cases))
         replay(runner, cases, taught=True, wave=WAVE, into=model, on_progress=lambda done: tally.reached(done, 0, {}))
         replay(beside, cases, taught=True, wave=WAVE, into=alone)
     right = {(one.case, one.turn): bool(one.match and one.match.deterministic) for one in model.steps}

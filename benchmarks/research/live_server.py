@@ -1,0 +1,141 @@
+"""MaskablePPO on tasks at a tool server, `server-memory`: in an adopted dream, live, and random choices.
+
+A task names a thing, its type and what to note of it, among calls for other things, types and notes. Success is the
+content of the graph, which the live server tells (`run`), and in the dream the model (`probe`).
+
+    agentworld adopt memory.yaml --out runs/memory
+    python benchmarks/research/live_server.py dream memory.yaml --world runs/memory/world --seeds 0 1 2
+    python benchmarks/research/live_server.py live memory.yaml --seeds 0 1 2
+    python benchmarks/research/live_server.py random memory.yaml
+
+All are tested live, on tasks in words that no training task has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import yaml
+
+import agentworld_gym  # noqa: F401
+
+ENV, MENU = "AgentWorld/MCP-v0", "AgentWorld/MCPMenu-v0"
+CHOICES, MAX_STEPS, MEMBERS = 12, 8, 8
+PPO = {"n_steps": 32, "batch_size": 128, "n_epochs": 8, "learning_rate": 1e-3, "gamma": 0.95, "ent_coef": 0.02}
+WORDS = {
+    "train": "anchor basket candle dragon engine forest garden hammer island jacket kettle ladder magnet needle orange "
+    "pencil quartz ribbon saddle tunnel umbrella violin window yogurt zipper apple bridge copper desert eagle".split(),
+    "test": "acorn beacon cactus donkey emerald falcon gravel hermit igloo jigsaw kiosk lantern meadow nutmeg oyster "
+    "parrot quiver raisin shovel tulip urchin velvet walnut yonder zephyr almond bamboo cobalt dagger ember".split(),
+}
+
+
+def call(tool: str, key: str, **fields: Any) -> str:
+    """Return a call of the server with one item."""
+    return json.dumps({"name": f"memory_server-{tool}", "arguments": {key: [fields]}})
+
+
+def task(split: str, number: int, check: str) -> dict[str, Any]:
+    """Return a task, with its menu.
+
+    Args:
+        split: Whose words it has.
+        number: Its number.
+        check: `run`, which the live server answers, or `probe`, which the model of a dream does.
+    """
+    dice = random.Random(f"{split}/{number}")
+    name, other, kind, wrong, note, lie = dice.sample(WORDS[split], 6)
+    create = [call("create_entities", "entities", name=one, entityType=of, observations=[])
+              for one, of in ((name, kind), (name, wrong), (other, kind))]  # fmt: skip
+    add = [call("add_observations", "observations", entityName=one, contents=[text])
+           for one, text in ((name, note), (name, lie), (other, note))]  # fmt: skip
+    opened = json.dumps({"name": "memory_server-open_nodes", "arguments": {"names": [name]}})
+    entity = {"name": name, "entityType": kind, "observations": [note]}
+    shown = json.dumps({"entities": [entity], "relations": []}, indent=2)
+    menu = [*create, *add, opened]
+    dice.shuffle(menu)
+    return {
+        "id": f"{split}-{number}",
+        "domain": "mcp",
+        "family": "note",
+        "split": split,
+        "instruction": f"Make {name} of the type {kind}, and note of {name}: {note}.",
+        "menu": [*menu, "finish"],
+        "expert": [create[0], add[0], "finish"],
+        "success": [{check: opened, "expect": {"contains": shown}}],
+    }
+
+
+def tasks(split: str, count: int, check: str) -> Iterator[dict[str, Any]]:
+    """Yield tasks."""
+    return (task(split, number, check) for number in range(count))
+
+
+def success_of(choose: Callable[[Any, Any], Any], system: dict[str, Any], episodes: int) -> float:
+    """Return the share of unseen tasks that are solved live by who chooses by a vector and a mask."""
+    live = {**system, "tasks": list(tasks("test", episodes, "run"))}
+    options: Any = {"live": live, "max_steps": MAX_STEPS, "encoder": {"max_menu": CHOICES}}
+    env: Any = gym.make(MENU, world="live", **options)
+    won = 0
+    with closing(env):
+        for number in range(episodes):
+            vector, info = env.reset(seed=number, options={"task": f"test-{number}"})
+            over = False
+            while not over:
+                vector, _, terminated, truncated, info = env.step(int(choose(vector, info["action_mask"])))
+                over = terminated or truncated
+            won += info.get("success") is True
+    return won / episodes
+
+
+def main() -> None:
+    """Train with each seed, and print the success on unseen tasks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("who", choices=("dream", "live", "random"))
+    parser.add_argument("config", type=Path, help="the configuration of the server")
+    parser.add_argument("--world", help="the folder of the adopted world to dream in")
+    parser.add_argument("--seeds", type=int, nargs="*", default=[0])
+    parser.add_argument("--steps", type=int, default=4096)
+    parser.add_argument("--episodes", type=int, default=100)
+    asked = parser.parse_args()
+    system = yaml.safe_load(asked.config.read_text()) | {"paths_from": str(asked.config.absolute().parent)}
+    if asked.who == "random":
+        dice = np.random.default_rng(0)
+        won = success_of(lambda _, mask: dice.choice(np.flatnonzero(mask)), system, asked.episodes)
+        print(f"random: {won:.2f} of {asked.episodes}")
+        return
+    from sb3_contrib import MaskablePPO
+
+    from agentworld_gym.integrations.sb3 import MenuPolicy, TextEncoder, make_sb3_env
+
+    dream = {"world": asked.world} if asked.who == "dream" else {"world": "live"}
+    live = {**system, "tasks": list(tasks("train", 200, "probe" if asked.who == "dream" else "run"))}
+    for seed in asked.seeds:
+        encoder = TextEncoder(max_menu=CHOICES)
+        env = make_sb3_env(ENV, MEMBERS, seed, encoder=encoder, live=live, max_steps=MAX_STEPS, **dream)
+        began = time.monotonic()
+        model = MaskablePPO(MenuPolicy, env, device="cpu", seed=seed, **PPO)  # type: ignore[arg-type]
+        model.learn(asked.steps)
+        rate = asked.steps / (time.monotonic() - began)
+        env.close()
+
+        def choose(vector: Any, mask: Any, model: Any = model) -> Any:
+            return model.predict(vector, action_masks=mask.astype(bool), deterministic=True)[0]
+
+        won = success_of(choose, system, asked.episodes)
+        print(
+            f"{asked.who}, seed {seed}: {asked.steps} steps at {rate:.1f}/s, {won:.2f} of {asked.episodes}", flush=True
+        )
+
+
+if __name__ == "__main__":
+    main()
