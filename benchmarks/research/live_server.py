@@ -33,9 +33,9 @@ CHOICES, MAX_STEPS, MEMBERS = 12, 8, 8
 PPO = {"n_steps": 32, "batch_size": 128, "n_epochs": 8, "learning_rate": 1e-3, "gamma": 0.95, "ent_coef": 0.02}
 WORDS = {
     "train": "anchor basket candle dragon engine forest garden hammer island jacket kettle ladder magnet needle orange "
-    "pencil quartz ribbon saddle tunnel umbrella violin window yogurt zipper apple bridge copper desert eagle".split(),
+    "pencil quartz ribbon saddle tunnel umbrella violin window yogurt zipper apple bridge copper desert eagle",
     "test": "acorn beacon cactus donkey emerald falcon gravel hermit igloo jigsaw kiosk lantern meadow nutmeg oyster "
-    "parrot quiver raisin shovel tulip urchin velvet walnut yonder zephyr almond bamboo cobalt dagger ember".split(),
+    "parrot quiver raisin shovel tulip urchin velvet walnut yonder zephyr almond bamboo cobalt dagger ember",
 }
 
 
@@ -53,7 +53,7 @@ def task(split: str, number: int, check: str) -> dict[str, Any]:
         check: `run`, which the live server answers, or `probe`, which the model of a dream does.
     """
     dice = random.Random(f"{split}/{number}")
-    name, other, kind, wrong, note, lie = dice.sample(WORDS[split], 6)
+    name, other, kind, wrong, note, lie = dice.sample(WORDS[split].split(), 6)
     create = [call("create_entities", "entities", name=one, entityType=of, observations=[])
               for one, of in ((name, kind), (name, wrong), (other, kind))]  # fmt: skip
     add = [call("add_observations", "observations", entityName=one, contents=[text])
