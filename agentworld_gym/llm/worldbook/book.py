@@ -487,7 +487,12 @@ _Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
 
 
 def _equal(path: str, value: Any) -> str:
-    return f"what it names was made by `{value}`" if path == "$maker" else f"`{path}` is {value!r}"
+    match path:
+        case "$maker":
+            return f"what it names was made by `{value}`"
+        case "$last":
+            return f"what it names was last changed by `{value}`"
+    return f"`{path}` is {value!r}"
 
 
 def _type(value: Any) -> str:

@@ -374,7 +374,7 @@ def _tests(steps: Sequence[Step], names: Sequence[str]) -> list[_Test]:
     for number, step in enumerate(steps):
         for name in names[:_MOST_PLACES]:
             held["done" if name in step.done else "undone", name, None].append(number)
-    for path in [*(path for path, _ in found.most_common(_MOST_PLACES)), "$line", "$maker"]:
+    for path in [*(path for path, _ in found.most_common(_MOST_PLACES)), "$line", "$maker", "$last"]:
         each = [values_at(step.given, path) for step in steps]
         plain = Counter(value for values in each for value in values if isinstance(value, str))
         some = [value for value, count in plain.most_common(_MOST_VALUES) if count >= LEAST]

@@ -74,8 +74,11 @@ class Made(NamedTuple):
     of: Mapping[str, Any]
     """What that action gave beside the name: the object that the name stands in."""
 
+    last: str
+    """The last action that named it and may have changed something."""
 
-NOTHING = Made("", {})
+
+NOTHING = Made("", {}, "")
 """What stands for a thing that was not made."""
 
 
@@ -144,7 +147,7 @@ class Step:
         named = (value for _, value in places(self.arguments) if isinstance(value, str) and value in self.things)
         made = self.things.get(next(named, ""), NOTHING)
         said = {"$action": self.action, "$rest": rest, "$line": line, "$state": self.state}
-        return {**self.arguments, **said, "$maker": made.by, "$made": made.of}
+        return {**self.arguments, **said, "$maker": made.by, "$made": made.of, "$last": made.last}
 
     def has_seen(self, text: str) -> bool:
         """Return whether a text was shown or written before, as it is or as JSON writes it."""
@@ -175,10 +178,12 @@ def steps_of(turns: Sequence[tuple[str, str]], first: str, effects: Effects = NO
             state = state if failed else shown
         done |= {name}
         if not failed:
-            made = {text: Made(name, of) for text, of in _named(arguments, name, effects.makes)}
-            things = {**made, **things}
+            made = {text: Made(name, of, name) for text, of in _named(arguments, name, effects.makes)}
             gone = {text for text, _ in _named(arguments, name, effects.removes)}
-            things = {text: one for text, one in things.items() if text not in gone}
+            if name not in effects.idle:
+                named = {value for _, value in places(arguments) if isinstance(value, str)}
+                things = {text: one._replace(last=name) if text in named else one for text, one in things.items()}
+            things = {text: one for text, one in (made | things).items() if text not in gone}
 
 
 def _named(

@@ -211,7 +211,7 @@ def disk(seed: int) -> Row:
     rng, there, turns = Random(seed), dict[str, dict[str, Any] | None](), list[tuple[str, str]]()
     for number in range(12):
         path = rng.choice([*there, f"p{seed}-{number}"])
-        tool = rng.choice(["write", "mkdir", "read"])
+        tool = rng.choice(["write", "mkdir", "read", "read", "tag"])
         given: dict[str, Any] = {"path": path}
         kept = there.get(path)
         if tool == "write":
@@ -219,6 +219,10 @@ def disk(seed: int) -> Row:
         if tool == "read":
             found = json.dumps({"file": kept}, indent=2) if kept else f"EISDIR: illegal operation on {path}"
             shown = found if path in there else f"ENOENT: no such file {path}"
+        elif tool == "tag":
+            found = there.get(path)
+            shown = f"Tagged {path}." if found else f"ENOENT: no such file {path}"
+            there |= {path: {**found, "tags": ["new"]}} if found else {}
         elif path in there:
             shown = f"EEXIST: {path} already exists"
         else:
@@ -235,8 +239,10 @@ def test_a_book_knows_which_action_made_a_thing_and_with_what() -> None:
     for path, shown in (("p", json.dumps({"file": file}, indent=2)), ("q", "EISDIR: illegal operation on q")):
         answer = found.answer(found.step(call("read", path=path), "Connected.", turns))
         assert answer is not None and answer.text == shown and answer.share > 0.9
+    tagged = found.step(call("read", path="p"), "Connected.", [*turns, (call("tag", path="p"), "Tagged p.")])
+    assert (answer := found.answer(tagged)) is not None and (answer.share < 0.5 or "new" in answer.text)
     kinds = {str(kind.when): kind.answer for kind in found.actions["notes-read"].answers}
-    assert kinds["what it names was made by `notes-write`"] == '{\n  "file": {$made:2+2}\n}'
+    assert kinds["what it names was last changed by `notes-write`"] == '{\n  "file": {$made:2+2}\n}'
 
 
 def test_a_slot_between_quotes_is_written_as_json_quotes_it() -> None:
