@@ -1,7 +1,7 @@
 """MaskablePPO on tasks at a tool server, `server-memory`: in an adopted dream, live, and random choices.
 
-A task names a thing, its type and what to note of it, among calls for other things, types and notes. Success is the
-content of the graph, which the live server tells (`run`), and in the dream the model (`probe`).
+A task names a thing and its type, and in the family `note` what to note of it, among calls for other things, types and
+notes. Success is the content of the graph, which the live server tells (`run`), and in the dream the model (`probe`).
 
     agentworld adopt memory.yaml --out runs/memory
     python benchmarks/research/live_server.py dream memory.yaml --world runs/memory/world --seeds 0 1 2
@@ -44,10 +44,11 @@ def call(tool: str, key: str, **fields: Any) -> str:
     return json.dumps({"name": f"memory_server-{tool}", "arguments": {key: [fields]}})
 
 
-def task(split: str, number: int, check: str) -> dict[str, Any]:
+def task(family: str, split: str, number: int, check: str) -> dict[str, Any]:
     """Return a task, with its menu.
 
     Args:
+        family: `make` or `note`.
         split: Whose words it has.
         number: Its number.
         check: `run`, which the live server answers, or `probe`, which the model of a dream does.
@@ -59,30 +60,31 @@ def task(split: str, number: int, check: str) -> dict[str, Any]:
     add = [call("add_observations", "observations", entityName=one, contents=[text])
            for one, text in ((name, note), (name, lie), (other, note))]  # fmt: skip
     opened = json.dumps({"name": "memory_server-open_nodes", "arguments": {"names": [name]}})
-    entity = {"name": name, "entityType": kind, "observations": [note]}
+    noted = family == "note"
+    entity = {"name": name, "entityType": kind, "observations": [note] if noted else []}
     shown = json.dumps({"entities": [entity], "relations": []}, indent=2)
     menu = [*create, *add, opened]
     dice.shuffle(menu)
     return {
         "id": f"{split}-{number}",
         "domain": "mcp",
-        "family": "note",
+        "family": family,
         "split": split,
-        "instruction": f"Make {name} of the type {kind}, and note of {name}: {note}.",
+        "instruction": f"Make {name} of the type {kind}" + (f", and note of {name}: {note}." if noted else "."),
         "menu": [*menu, "finish"],
-        "expert": [create[0], add[0], "finish"],
+        "expert": [create[0], *add[:noted], "finish"],
         "success": [{check: opened, "expect": {"contains": shown}}],
     }
 
 
-def tasks(split: str, count: int, check: str) -> Iterator[dict[str, Any]]:
+def tasks(family: str, split: str, count: int, check: str) -> Iterator[dict[str, Any]]:
     """Yield tasks."""
-    return (task(split, number, check) for number in range(count))
+    return (task(family, split, number, check) for number in range(count))
 
 
-def success_of(choose: Callable[[Any, Any], Any], system: dict[str, Any], episodes: int) -> float:
+def success_of(choose: Callable[[Any, Any], Any], system: dict[str, Any], family: str, episodes: int) -> float:
     """Return the share of unseen tasks that are solved live by who chooses by a vector and a mask."""
-    live = {**system, "tasks": list(tasks("test", episodes, "run"))}
+    live = {**system, "tasks": list(tasks(family, "test", episodes, "run"))}
     options: Any = {"live": live, "max_steps": MAX_STEPS, "encoder": {"max_menu": CHOICES}}
     env: Any = gym.make(MENU, world="live", **options)
     won = 0
@@ -103,6 +105,7 @@ def main() -> None:
     parser.add_argument("who", choices=("dream", "live", "random"))
     parser.add_argument("config", type=Path, help="the configuration of the server")
     parser.add_argument("--world", help="the folder of the adopted world to dream in")
+    parser.add_argument("--family", choices=("make", "note"), default="make")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0])
     parser.add_argument("--steps", type=int, default=4096)
     parser.add_argument("--episodes", type=int, default=100)
@@ -110,15 +113,15 @@ def main() -> None:
     system = yaml.safe_load(asked.config.read_text()) | {"paths_from": str(asked.config.absolute().parent)}
     if asked.who == "random":
         dice = np.random.default_rng(0)
-        won = success_of(lambda _, mask: dice.choice(np.flatnonzero(mask)), system, asked.episodes)
-        print(f"random: {won:.2f} of {asked.episodes}")
+        won = success_of(lambda _, mask: dice.choice(np.flatnonzero(mask)), system, asked.family, asked.episodes)
+        print(f"random, {asked.family}: {won:.2f} of {asked.episodes}")
         return
     from sb3_contrib import MaskablePPO
 
     from agentworld_gym.integrations.sb3 import MenuPolicy, TextEncoder, make_sb3_env
 
     dream = {"world": asked.world} if asked.who == "dream" else {"world": "live"}
-    live = {**system, "tasks": list(tasks("train", 200, "probe" if asked.who == "dream" else "run"))}
+    live = {**system, "tasks": list(tasks(asked.family, "train", 200, "probe" if asked.who == "dream" else "run"))}
     for seed in asked.seeds:
         encoder = TextEncoder(max_menu=CHOICES)
         env = make_sb3_env(ENV, MEMBERS, seed, encoder=encoder, live=live, max_steps=MAX_STEPS, **dream)
@@ -131,10 +134,9 @@ def main() -> None:
         def choose(vector: Any, mask: Any, model: Any = model) -> Any:
             return model.predict(vector, action_masks=mask.astype(bool), deterministic=True)[0]
 
-        won = success_of(choose, system, asked.episodes)
-        print(
-            f"{asked.who}, seed {seed}: {asked.steps} steps at {rate:.1f}/s, {won:.2f} of {asked.episodes}", flush=True
-        )
+        won = success_of(choose, system, asked.family, asked.episodes)
+        told = f"{asked.who}, {asked.family}, seed {seed}: {asked.steps} steps at {rate:.1f}/s"
+        print(f"{told}, {won:.2f} of {asked.episodes}", flush=True)
 
 
 if __name__ == "__main__":
