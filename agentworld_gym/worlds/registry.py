@@ -19,7 +19,7 @@ from agentworld_gym.worlds.grounded_variants import MODELS, engine_variants, ope
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.live import open_live
 from agentworld_gym.worlds.options import WorldOptions
-from agentworld_gym.worlds.own_tasks import TASKS, is_live, opener_of, schemes, unfolded
+from agentworld_gym.worlds.own_tasks import TASKS, is_live, language_part, opener_of, schemes, unfolded
 from agentworld_gym.worlds.recorded_tasks import open_recorded_tasks
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
@@ -139,7 +139,9 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     if kind == "worldbook" and rest:
         file, plus, inner = rest.partition("+")
         book = read_worldbook(file)
-        return _book_first(book, open_world(inner, options), handle) if plus else options.by_worldbook(book)
+        return (
+            _book_first(book, open_world(language_part(inner), options), handle) if plus else options.by_worldbook(book)
+        )
     if kind == "recorded" and rest:
         return RecordedWorld(Path(rest))
     if kind == "record" and rest:

@@ -128,14 +128,14 @@ def main() -> None:
         began = time.monotonic()
         model = MaskablePPO(MenuPolicy, env, device="cpu", seed=seed, **PPO)  # type: ignore[arg-type]
         model.learn(asked.steps)
-        rate = asked.steps / (time.monotonic() - began)
+        rate = model.num_timesteps / (time.monotonic() - began)
         env.close()
 
         def choose(vector: Any, mask: Any, model: Any = model) -> Any:
             return model.predict(vector, action_masks=mask.astype(bool), deterministic=True)[0]
 
         won = success_of(choose, system, asked.family, asked.episodes)
-        told = f"{asked.who}, {asked.family}, seed {seed}: {asked.steps} steps at {rate:.1f}/s"
+        told = f"{asked.who}, {asked.family}, seed {seed}: {model.num_timesteps} steps at {rate:.1f}/s"
         print(f"{told}, {won:.2f} of {asked.episodes}", flush=True)
 
 

@@ -417,7 +417,7 @@ def _configuration(adoption: Adoption) -> CptConfig:
 
 
 def _chosen(adoption: Adoption, told: Followed) -> WorldbookChoice | None:
-    """Let the worldbook answer before the model, where that is more often right on sessions that nothing reports."""
+    """Let the worldbook answer before the model where that is right more often, on sessions of no figure."""
     note = adoption.out / CHOSEN
     if note.exists():
         held = orjson.loads(note.read_bytes())

@@ -75,6 +75,8 @@ def adopt(
     from agentworld_gym.cli.train import must_have_what_trains
 
     must_have_what_trains()
+    if "+" in str(out):
+        raise SpecError("command line", "--out", str(out), "a path without +, which separates worlds in a handle")
     if (config is None) == (not traces):
         given = "both" if traces else "none"
         raise SpecError("command line", "CONFIG, --traces", given, "one: the system, or recordings of it")

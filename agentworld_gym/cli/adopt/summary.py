@@ -105,9 +105,8 @@ def _lines(found: AdoptedSystem) -> Iterator[str]:
         yield f"| {name} | {_of_run(taught)} | {_of_run(free)} | {_of_whole(free)} |{ratio}"
     yield ""
     yield from wrap(_figures_of(found), WIDTH)
-    if (choice := found.choice) is not None:
-        yield ""
-        yield from wrap(_chosen(choice), WIDTH)
+    yield ""
+    yield from wrap(_chosen(found.choice), WIDTH)
     run = measured.free or measured.taught
     if run is not None:
         if run.failures:
@@ -171,8 +170,12 @@ def _figures_of(found: AdoptedSystem) -> str:
     return f"{said} Of the plans that succeed in this world {plans.precision:.1%} succeed when they are replayed."
 
 
-def _chosen(choice: WorldbookChoice) -> str:
+def _chosen(choice: WorldbookChoice | None) -> str:
     """Say who answers, and why."""
+    if choice is None:
+        return (
+            "The model answers everything: a worldbook could not answer before it, or nothing was left to try that on."
+        )
     shares = f"on {choice.sessions} further sessions the model alone was right on {choice.alone:.3f} of the steps, "
     shares += f"and {choice.behind:.3f} with the worldbook before it"
     if choice.book_first:

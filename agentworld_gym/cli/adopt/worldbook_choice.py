@@ -8,16 +8,15 @@ from pathlib import Path
 
 from agentworld_gym.agents.policies.playing import WAVE
 from agentworld_gym.base.documents.strict import Share, Strict
-from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
-from agentworld_gym.evaluation.fidelity.baselines import MOST_SESSIONS
+from agentworld_gym.evaluation.fidelity.baselines import beside_worldbook, mined_sessions
 from agentworld_gym.evaluation.fidelity.cases import cases_of
 from agentworld_gym.evaluation.fidelity.measure import Begin
 from agentworld_gym.evaluation.fidelity.replay import Replay, replay
+from agentworld_gym.llm.rows.pools import group_of
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.worldbook import mine
 from agentworld_gym.worlds.language import LanguageWorld
-from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.own_tasks import truth_of
 
 CHOOSING = 50
@@ -69,9 +68,13 @@ def choose(
 
     Returns:
         What was measured; None where the two cannot answer together: the model writes no whole observations, or only
-        one of both tells rewards; and where no session can be played again.
+        one of both tells rewards; and where no session is left to mine, or to play again.
     """
-    mined = mine(learned[:MOST_SESSIONS])
+    book.unlink(missing_ok=True)
+    sessions = mined_sessions(learned, set(map(group_of, others)))
+    if not sessions:
+        return None
+    mined = mine(sessions)
     judged = options.changed(judge="none", traces=None)
     with closing(judged.runner()) as runner, closing(judged.runner_of_truth(truth_of(judged.world), runner)) as truth:
         world = runner.world
@@ -81,8 +84,7 @@ def choose(
         steps = sum(sum(case.asked) for case in cases)
         if not steps:
             return None
-        played = WorldOptions(runner.spec).by_worldbook(mined)
-        beside = EpisodeRunner(runner.spec, played, runner.source, max_steps=runner.max_steps)
+        beside = beside_worldbook(runner, mined)
         model, alone = Replay(), Replay()
         tally = begin("the model, to choose", "steps", sum(len(case.actions) for case in cases))
         replay(runner, cases, taught=True, wave=WAVE, into=model, on_progress=lambda done: tally.reached(done, 0, {}))

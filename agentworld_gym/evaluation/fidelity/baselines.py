@@ -23,7 +23,7 @@ from agentworld_gym.llm.rows.pools import group_of
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.samples import Sample, read_samples
 from agentworld_gym.llm.rows.samples_from_rows import turn_samples
-from agentworld_gym.llm.worldbook import mine
+from agentworld_gym.llm.worldbook import Worldbook, mine
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
@@ -109,15 +109,28 @@ def worldbook_answers(
     Returns:
         The book, and the world that it plays; None where no session is left.
     """
-    if isinstance(recorded, Path):
-        return None
-    calm = (row for row in recorded if row.actions and not any(row.controls.values()))
-    rows = list(islice((row for row in calm if group_of(row) not in without), MOST_SESSIONS))
+    rows = [] if isinstance(recorded, Path) else mined_sessions(recorded, without)
     if not rows:
         return None
-    played = WorldOptions(runner.spec).by_worldbook(mine(rows))
-    beside = EpisodeRunner(runner.spec, played, runner.source, max_steps=runner.max_steps)
-    return Baseline(len(rows), sum(len(row.actions) for row in rows), beside)
+    turns = sum(len(row.actions) for row in rows)
+    return Baseline(len(rows), turns, beside_worldbook(runner, mine(rows)))
+
+
+def mined_sessions(recorded: Iterable[Row], without: Collection[str]) -> list[Row]:
+    """Return the recorded sessions of which a worldbook is mined: the first `MOST_SESSIONS` without controls.
+
+    Args:
+        recorded: The sessions.
+        without: The groups of sessions that are left out, because a world is asked about them.
+    """
+    calm = (row for row in recorded if row.actions and not any(row.controls.values()))
+    return list(islice((row for row in calm if group_of(row) not in without), MOST_SESSIONS))
+
+
+def beside_worldbook(runner: EpisodeRunner, book: Worldbook) -> EpisodeRunner:
+    """Return the world that a worldbook plays alone, with the tasks of the world that it stands beside."""
+    played = WorldOptions(runner.spec).by_worldbook(book)
+    return EpisodeRunner(runner.spec, played, runner.source, max_steps=runner.max_steps)
 
 
 def share_of_errors(world: Replay, table: Replay) -> Share | None:

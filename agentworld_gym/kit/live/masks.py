@@ -142,7 +142,7 @@ def _piece(before: str, one: str, other: str, after: str) -> Varied:
     for kind, pattern in _KINDS:
         if re.fullmatch(pattern, one) and re.fullmatch(pattern, other):
             if kind == "identifier" and before.endswith(".") and (ending := _ENDING.match(after)):
-                return Varied(kind, one, other, rf"\.({pattern}){re.escape(ending[0])}")
+                return Varied(kind, one, other, rf"\.({pattern}){re.escape(ending[0])}\b")
             line = before[before.rfind("\n") + 1 :][-CONTEXT:]
             if kind in ("number", "word") and len(re.findall(r"[^\W\d_]", line)) < LETTERS:
                 break  # Without words before it, the pattern would mark whatever has that form.

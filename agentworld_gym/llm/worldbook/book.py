@@ -488,6 +488,8 @@ _Dumper.add_representer(tuple, yaml.SafeDumper.represent_list)
 
 def _equal(path: str, value: Any) -> str:
     match path:
+        case "$maker" | "$last" if not value:
+            return "it names nothing that was made"
         case "$maker":
             return f"what it names was made by `{value}`"
         case "$last":

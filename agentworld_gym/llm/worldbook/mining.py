@@ -337,7 +337,7 @@ def _kinds(steps: Sequence[MinedStep]) -> list[tuple[str | None, list[int]]]:
     kinds: defaultdict[tuple[str | None, str], list[int]] = defaultdict(list)
     for number, one in enumerate(steps):
         fits = (text for text, begin in zip(known, begins, strict=True) if one.answer.startswith(begin))
-        template = next((text for text in fits if text in own[number] or rendered(text, one.step) == one.answer), None)
+        template = next((text for text in fits if rendered(text, one.step) == one.answer), None)
         form = answer_kind(one.step.action, one.answer) if template is None else ""
         kinds[template, form].append(number)
     return [(template, numbers) for (template, _), numbers in kinds.items()]

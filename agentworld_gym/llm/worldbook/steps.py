@@ -5,6 +5,7 @@ A template is a text with slots for what the step gives, such as `{path}`, and a
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from collections import Counter
@@ -30,7 +31,7 @@ WILD = "\N{HORIZONTAL ELLIPSIS}"
 _NAME = re.compile(r"\w*\d\w*|[\w.-]*[._/][\w./-]*")
 """What changes from answer to answer of one kind: numbers, paths and file names."""
 
-_SLOT = re.compile(r"\{([A-Za-z_$][\w$-]*(?:\.[\w$-]+|\[\])*)(:0|:2(?:\+\d)?)?\}")
+_SLOT = re.compile(r"\{([A-Za-z_$][\w$-]*(?:\.[\w$-]+|\[\])*)(:q|:0|:2(?:\+\d)?)?\}")
 _TOKEN = re.compile(r"\w+|\W")
 _MOST_SLOTS = 200
 _COMPARED = 50
@@ -43,7 +44,8 @@ _KEY = re.compile(r"[\w$-]+")
 _WORD = re.compile(r"[^\s'\"(),=;|&<>]+")
 _FAILED = re.compile(
     r"\b(error|errno|invalid|not found|no such|not exist|cannot|can't|could not|couldn't|unable|denied|unknown|failed|"
-    r"failure|refused|forbidden|illegal|already exists|not a directory|traceback|exception|usage:|(?-i:E[A-Z]{3,9}:))",
+    r"failure|refused|forbidden|illegal|already exists|not a directory|traceback|exception|usage:|"
+    rf"(?-i:(?:{'|'.join(sorted(errno.errorcode.values()))})[:,]))",
     re.IGNORECASE,
 )
 
@@ -72,13 +74,16 @@ class Made(NamedTuple):
     """The action that made it, or that first showed that it is there."""
 
     of: Mapping[str, Any]
-    """What that action gave beside the name: the object that the name stands in."""
+    """The object in its arguments that the name stands in."""
 
     last: str
     """The last action that named it and may have changed something."""
 
+    change: Mapping[str, Any]
+    """The object in the arguments of that one that the name stands in."""
 
-NOTHING = Made("", {}, "")
+
+NOTHING = Made("", {}, "", {})
 """What stands for a thing that was not made."""
 
 
@@ -142,12 +147,13 @@ class Step:
     @cached_property
     def given(self) -> dict[str, Any]:
         """What a template or a condition may name: the arguments, the whole action and all behind its first word, the
-        last line that was shown, and the state."""
+        last line that was shown, the state, and what is known of the first thing that the arguments name."""
         line, rest = self.before.rpartition("\n")[2], self.action.partition(self.name)[2].strip()
         named = (value for _, value in places(self.arguments) if isinstance(value, str) and value in self.things)
         made = self.things.get(next(named, ""), NOTHING)
         said = {"$action": self.action, "$rest": rest, "$line": line, "$state": self.state}
-        return {**self.arguments, **said, "$maker": made.by, "$made": made.of, "$last": made.last}
+        of = {"$maker": made.by, "$made": made.of, "$last": made.last, "$change": made.change}
+        return {**self.arguments, **said, **of}
 
     def has_seen(self, text: str) -> bool:
         """Return whether a text was shown or written before, as it is or as JSON writes it."""
@@ -178,11 +184,11 @@ def steps_of(turns: Sequence[tuple[str, str]], first: str, effects: Effects = NO
             state = state if failed else shown
         done |= {name}
         if not failed:
-            made = {text: Made(name, of, name) for text, of in _named(arguments, name, effects.makes)}
+            made = {text: Made(name, of, name, of) for text, of in _named(arguments, name, effects.makes)}
             gone = {text for text, _ in _named(arguments, name, effects.removes)}
             if name not in effects.idle:
-                named = {value for _, value in places(arguments) if isinstance(value, str)}
-                things = {text: one._replace(last=name) if text in named else one for text, one in things.items()}
+                changed = {text: of for text, of in _texts_in(arguments, arguments) if text in things}
+                things = things | {text: things[text]._replace(last=name, change=of) for text, of in changed.items()}
             things = {text: one for text, one in (made | things).items() if text not in gone}
 
 
@@ -198,6 +204,18 @@ def _named(
                 for value in values_at(holder, key) if isinstance(holder, Mapping) else ():
                     if isinstance(value, str):
                         yield value, holder
+
+
+def _texts_in(value: Any, holder: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the texts in a document, each with the object that it stands in."""
+    if isinstance(value, str):
+        yield value, holder
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts_in(inner, value)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts_in(inner, holder)
 
 
 def read_call(action: str) -> tuple[str, dict[str, Any]]:
@@ -342,17 +360,20 @@ def _paths(value: Any, place: str) -> Iterator[str]:
 
 
 def templated(answer: str, step: Step) -> str:
-    """Return an answer with slots for what its action gave: `{path}` for a text or for JSON in one line, `{path:0}` for
-    JSON without spaces, `{path:2}` for JSON on several lines.
+    """Return an answer with slots for what its action gave.
+
+    `{path}` stands for a text or for JSON in one line, `{path:0}` for JSON without spaces, `{path:2}` for JSON on
+    several lines, and `{path:2+4}` for such lines four deeper. In an answer that is JSON, `{path:q}` stands for a text
+    as JSON quotes it.
 
     >>> templated("cat: a.txt: No such file", Step.of("cat a.txt", "", []))
     'cat: {words[]}: No such file'
     """
     if answer and answer == step.state:
         return "{$state}"
-    slots: dict[str, str] = {}
+    slots, quoted = dict[str, str](), _json(answer) is not None
     for path, value in places({**step.given, "$state": None}):
-        for name, text in _written(value):
+        for name, text in _written(value, quoted):
             if (len(text) > 1 or text == step.given["$line"] == text.strip()) and text and len(slots) < _MOST_SLOTS:
                 slots.setdefault(text, f"{{{path}{name}}}")
     texts = sorted((text for text in slots if text in answer), key=len, reverse=True)
@@ -405,17 +426,21 @@ def _alike(texts: Sequence[Sequence[str]]) -> int:
     return next((n for n, column in enumerate(zip(*texts, strict=False)) if len(set(column)) > 1), min(map(len, texts)))
 
 
-def _written(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield how a value may be written, each with the name of the format; a text as it is and as JSON quotes it."""
+def _written(value: Any, quoted: bool) -> Iterator[tuple[str, str]]:
+    """Yield how a value may be written, each with the name of the format; texts as JSON quotes them, if asked."""
     if isinstance(value, str):
-        yield "", value
-        yield "", json.dumps(value, ensure_ascii=False)[1:-1]
+        yield (":q", _quoted(value)) if quoted else ("", value)
     elif value is not None and not isinstance(value, bool):
         for name, asked in _FORMATS.items():
             yield name, json.dumps(value, ensure_ascii=False, **asked)
         if "\n" in (lines := json.dumps(value, ensure_ascii=False, **_FORMATS[":2"])):
             for depth in _DEPTHS:
                 yield f":2+{depth}", _deeper(lines, depth)
+
+
+def _quoted(text: str) -> str:
+    """Return a text as it stands between the quotes of JSON."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _deeper(text: str, depth: int) -> str:
@@ -439,9 +464,8 @@ def _filled(slot: re.Match[str], step: Step) -> str:
         raise LookupError(slot[1])
     form = slot[2] or ""
     if isinstance(value, str):
-        quoted = slot.string[slot.start() - 1 : slot.start()] == slot.string[slot.end() : slot.end() + 1] == '"'
-        return json.dumps(value, ensure_ascii=False)[1:-1] if quoted else value
-    text = json.dumps(value, ensure_ascii=False, **_FORMATS[form[:2]])
+        return _quoted(value) if form == ":q" else value
+    text = json.dumps(value, ensure_ascii=False, **_FORMATS["" if form == ":q" else form[:2]])
     return _deeper(text, int(form[3:])) if form[3:] else text
 
 

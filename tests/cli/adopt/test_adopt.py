@@ -142,6 +142,12 @@ def test_a_system_whose_configuration_names_no_domain_is_refused(tmp_path: Path)
     assert not (tmp_path / "run").exists()
 
 
+def test_a_folder_that_no_handle_could_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.yaml").write_text("domain: mcp\n")
+    refused = CliRunner().invoke(app, ["adopt", str(tmp_path / "notes.yaml"), "--out", str(tmp_path / "a+b")])
+    assert refused.exit_code == 2 and "--out" in refused.output and "without +" in " ".join(refused.output.split())
+
+
 def test_an_adoption_that_is_stopped_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt

@@ -97,7 +97,7 @@ def test_a_book_holds_tools_kinds_of_answers_errors_with_their_triggers_and_enti
         "a b": (False, "`name` was seen before"),
     }
     assert [kind.answer for kind in found.actions["notes-write"].answers] == [
-        '{\n  "name": "{name}",\n  "text": "{text}"\n}'
+        '{\n  "name": "{name:q}",\n  "text": "{text:q}"\n}'
     ]
     assert found.entities["notes"] == {"name": "string", "size": "integer"}
     assert set(found.sessions) == {row.digest() for row in SESSIONS}
@@ -245,11 +245,23 @@ def test_a_book_knows_which_action_made_a_thing_and_with_what() -> None:
     assert kinds["what it names was last changed by `notes-write`"] == '{\n  "file": {$made:2+2}\n}'
 
 
-def test_a_slot_between_quotes_is_written_as_json_quotes_it() -> None:
+def test_what_a_thing_holds_now_is_what_changed_it_last() -> None:
+    effects = Effects(makes=(("notes-write", "path"),), idle=("notes-read",))
+    turns = [(call("write", path="p", text="old"), "ok"), (call("write", path="p", text="new"), "ok")]
+    step = Step.of(call("read", path="p"), "", turns, effects)
+    assert rendered("{$made.text} {$change.text} {$maker} {$last}", step) == "old new notes-write notes-write"
+    assert rendered("{$made.text}", Step.of(call("read", path="q"), "", turns, effects)) is None
+
+
+def test_a_text_in_json_is_written_as_json_quotes_it() -> None:
     step = Step.of(call("add", text='say "hi"', tags=["a\n"]), "", [])
     shown = json.dumps([{"text": 'say "hi"', "tags": ["a\n"]}], indent=2)
-    assert templated(shown, step) == '[\n  {\n    "text": "{text}",\n    "tags": {tags:2+4}\n  }\n]'
-    assert rendered(templated(shown, step), step) == shown
+    for answer, template in (
+        (shown, '[\n  {\n    "text": "{text:q}",\n    "tags": {tags:2+4}\n  }\n]'),
+        (json.dumps({"message": 'Noted: say "hi".'}), '{"message": "Noted: {text:q}."}'),
+        ('Wrote "say "hi"" to disk', 'Wrote "{text}" to disk'),
+    ):
+        assert templated(answer, step) == template and rendered(template, step) == answer
 
 
 def test_an_action_that_changes_nothing_shows_again_what_it_showed() -> None:
