@@ -417,7 +417,7 @@ def _configuration(adoption: Adoption) -> CptConfig:
 
 
 def _chosen(adoption: Adoption, told: Followed) -> WorldbookChoice | None:
-    """Let the worldbook answer before the model where that is right more often, on sessions of no figure."""
+    """Let the worldbook answer before the model, if sessions that no figure comes from are answered better so."""
     note = adoption.out / CHOSEN
     if note.exists():
         held = orjson.loads(note.read_bytes())

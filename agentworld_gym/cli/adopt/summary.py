@@ -173,9 +173,7 @@ def _figures_of(found: AdoptedSystem) -> str:
 def _chosen(choice: WorldbookChoice | None) -> str:
     """Say who answers, and why."""
     if choice is None:
-        return (
-            "The model answers everything: a worldbook could not answer before it, or nothing was left to try that on."
-        )
+        return "The model answers everything: no worldbook can answer before it, or nothing was left to try one on."
     shares = f"on {choice.sessions} further sessions the model alone was right on {choice.alone:.3f} of the steps, "
     shares += f"and {choice.behind:.3f} with the worldbook before it"
     if choice.book_first:
