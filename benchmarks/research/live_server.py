@@ -3,9 +3,10 @@
 A task names a thing and its type, and in the family `note` what to note of it, among calls for other things, types and
 notes. Success is the content of the graph, which the live server tells (`run`), and in the dream the model (`probe`).
 
-    agentworld adopt memory.yaml --out runs/memory
+    agentworld adopt memory.yaml --out runs/memory --minutes 48
     python benchmarks/research/live_server.py dream memory.yaml --world runs/memory/world --seeds 0 1 2
     python benchmarks/research/live_server.py live memory.yaml --seeds 0 1 2
+    python benchmarks/research/live_server.py live memory.yaml --seeds 0 1 2 --steps 512
     python benchmarks/research/live_server.py random memory.yaml
 
 All are tested live, on tasks in words that no training task has.
@@ -107,7 +108,7 @@ def main() -> None:
     parser.add_argument("--world", help="the folder of the adopted world to dream in")
     parser.add_argument("--family", choices=("make", "note"), default="make")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0])
-    parser.add_argument("--steps", type=int, default=4096)
+    parser.add_argument("--steps", type=int, default=2048)
     parser.add_argument("--episodes", type=int, default=100)
     asked = parser.parse_args()
     system = yaml.safe_load(asked.config.read_text()) | {"paths_from": str(asked.config.absolute().parent)}
