@@ -106,6 +106,12 @@ class TokenStore:
         """The number of tokens of each sample."""
         return np.diff(self.starts)
 
+    @property
+    def longest_answer(self) -> int:
+        """The most tokens of an answer."""
+        ends = np.flatnonzero(np.diff(np.concatenate(([False], self.observed, [False]))))
+        return int(np.diff(ends.reshape(-1, 2)).max(initial=0))
+
 
 def build_store(
     samples: Iterable[Sample],

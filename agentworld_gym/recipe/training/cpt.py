@@ -23,11 +23,12 @@ from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.data_files import data_files, holds_samples, samples_of_files
 from agentworld_gym.recipe.data.preparation import PreparationReport, prepare
 from agentworld_gym.recipe.data.text_corpora import Knowledge
+from agentworld_gym.recipe.data.token_store import TokenStore
 from agentworld_gym.recipe.training.metrics import Progress
-from agentworld_gym.recipe.training.pipeline import RunOutcome, fit
+from agentworld_gym.recipe.training.pipeline import TOKENS, RunOutcome, fit
 from agentworld_gym.recipe.training.stage_config import CptConfig
 from agentworld_gym.recipe.training.trainer import Evaluate
-from agentworld_gym.recipe.training.world_card import base_card, joined_card, stated_card, world_card
+from agentworld_gym.recipe.training.world_card import base_card, bounded_card, joined_card, stated_card, world_card
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +94,8 @@ def train(
             yield from prepare(_unseen(config), watched)[0]
 
     def card() -> dict[str, Any] | None:
-        return joined_card(base_card(config.model.path, thinking=False), _learned(config, out))
+        learned = bounded_card(_learned(config, out), TokenStore.open(out / TOKENS).longest_answer)
+        return joined_card(base_card(config.model.path, thinking=False), learned)
 
     return fit(config, out, samples, held_out, progress, evaluate, card)
 

@@ -21,8 +21,11 @@ from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.data.data_files import holds_samples
 from agentworld_gym.recipe.data.preparation import Preparation
 
-SAMPLING = {"temperature": 0.0, "thinking": False, "max_tokens": 2048}
+SAMPLING: dict[str, Any] = {"temperature": 0.0, "thinking": False, "max_tokens": 2048}
 """How a model is sampled that learned from recorded sessions alone."""
+
+LONGER = 2
+"""How many times as long as the longest answer that a model learned from its own answers may get."""
 
 
 def world_card(files: Sequence[Path], domains: Sequence[str], preparation: Preparation) -> dict[str, Any] | None:
@@ -113,11 +116,27 @@ def base_card(path: str | None, thinking: bool | None = None) -> dict[str, Any] 
     return {**card, "profile": base.profile}
 
 
+def bounded_card(card: Mapping[str, Any] | None, longest: int) -> dict[str, Any] | None:
+    """Return a card with a bound on the length of answers, so that one that never ends costs little.
+
+    Args:
+        card: The keys, as `world_card` returns them; None stays None.
+        longest: The tokens of the longest answer that the model learns from.
+
+    >>> bounded_card({"sampling": SAMPLING}, 40)["sampling"]["max_tokens"]
+    80
+    """
+    if card is None:
+        return None
+    most = min(SAMPLING["max_tokens"], LONGER * longest)
+    return {**card, "sampling": {**card["sampling"], "max_tokens": most}}
+
+
 def joined_card(base: Mapping[str, Any] | None, learned: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return the card of a model that learned from sessions after what its base had learned.
 
     It knows the domains of both where both read the same prompts, and otherwise those of its sessions alone. What it
-    has not seen is not known.
+    has not seen is not known. Its answers may be as long as those of either.
 
     >>> base = {"domains": ["android"], "profile": "compact", "forms": {"android": "state"}, "sampling": {}}
     >>> joined_card(base, {"domains": ["search"], "profile": "compact", "sampling": {}})["domains"]
@@ -130,6 +149,9 @@ def joined_card(base: Mapping[str, Any] | None, learned: Mapping[str, Any] | Non
     domains = list(dict.fromkeys([*base["domains"], *learned["domains"]]))
     earlier = {domain: form for domain, form in base.get("forms", {}).items() if domain not in learned["domains"]}
     card = {**learned, "domains": domains}
+    bounds = [card["sampling"]["max_tokens"] for card in (base, learned) if "max_tokens" in card["sampling"]]
+    if len(bounds) == 2:
+        card["sampling"] = {**learned["sampling"], "max_tokens": max(bounds)}
     forms = {**earlier, **learned.get("forms", {})}
     return {**card, "forms": forms} if forms else card
 

@@ -58,6 +58,7 @@ def test_a_store_holds_the_tokens_of_its_samples(tmp_path: Path) -> None:
             and (observed == expected.observed).all()
         )
     assert isinstance(store.ids, np.memmap)
+    assert store.longest_answer == max(int(encoded(small(), item).observed.sum()) for item in made)
 
 
 def test_a_long_session_loses_turns_and_a_long_request_goes(tmp_path: Path) -> None:

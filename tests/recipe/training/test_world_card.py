@@ -12,7 +12,15 @@ from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.llm.bundled_models import carded_model
 from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.preparation import Preparation
-from agentworld_gym.recipe.training.world_card import base_card, joined_card, stated_card, world_card, write_card
+from agentworld_gym.recipe.training.world_card import (
+    SAMPLING,
+    base_card,
+    bounded_card,
+    joined_card,
+    stated_card,
+    world_card,
+    write_card,
+)
 
 SAMPLE = Sample(
     id="a",
@@ -88,3 +96,14 @@ def test_a_later_stage_takes_the_card_of_its_base_over(tmp_path: Path) -> None:
     other = {"domains": ["search"], "profile": "full", "sampling": {}}
     assert joined_card(base_card(str(tmp_path)), other) == other, "what the base read is unlearned"
     assert joined_card(None, None) is None
+
+
+def test_answers_may_be_twice_as_long_as_the_longest_that_either_stage_learned() -> None:
+    short = bounded_card({"domains": ["search"], "profile": "compact", "sampling": dict(SAMPLING)}, 30)
+    long = bounded_card({"domains": ["search"], "profile": "compact", "sampling": dict(SAMPLING)}, 50)
+    endless = bounded_card(short, 100_000)
+    assert bounded_card(None, 30) is None and short and endless
+    assert endless["sampling"]["max_tokens"] == 2048
+    for base, learned in ((short, long), (long, short)):
+        joined = joined_card(base, learned)
+        assert joined and joined["sampling"] == {**SAMPLING, "max_tokens": 100}
