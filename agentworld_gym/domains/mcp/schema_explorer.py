@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +21,12 @@ KEPT = 64
 
 LONGEST = 120
 """The longest text that is remembered as a value."""
+
+UNSEEN = 0.15
+"""How much less often a value is taken again that no answer showed, as of a thing that may not be there."""
+
+LATEST, BACK = 2, 0.4
+"""To how many calls the explorer comes back, and in which share of its calls, so that what they changed is seen."""
 
 _TOKEN = re.compile(r"\"([^\"\n]{1,80})\"|(/[\w./-]{1,80})|([\w.-]{2,60})")
 _REFUSAL = re.compile(r"\b(cannot|error|exception|failed|invalid|no|not|unknown)\b", re.IGNORECASE)
@@ -38,8 +44,8 @@ class SchemaExplorer(Explorer):
     """An explorer that calls every tool, rarely used ones first, with values that it met or made up.
 
     A parameter takes a value that an answer, or an earlier call, had under a like name; else what its schema says, or a
-    word. A value whose calls are refused, or answered as most calls of their tool are, is taken ever less. At
-    times a call breaks the schema.
+    word. A value whose calls are refused, or answered as most calls of their tool are, is taken ever less. Two in five
+    calls come back to the values of the latest others. At times a call breaks the schema.
 
     >>> schema = {"properties": {"name": {"type": "string"}}, "required": ["name"]}
     >>> tools = [{"name": "a-greet", "parameters": schema}]
@@ -58,6 +64,9 @@ class SchemaExplorer(Explorer):
         self._words: dict[str, None] = {}
         self._answers: dict[str, Counter[str]] = {}
         self._dull: Counter[Any] = Counter()
+        self._latest: deque[dict[str, dict[Any, None]]] = deque(maxlen=LATEST)
+        self._coming_back = False
+        self._shown: set[str] = set()
 
     def see(self, action: str, observation: str) -> None:
         """Remember the values of a call and of its answer, by their names; of a plain text, its pieces and words."""
@@ -71,9 +80,15 @@ class SchemaExplorer(Explorer):
             self._dull.update(leaves)
             return
         self._done.clear()  # It may have changed what other calls show.
-        self._remember("", arguments)
+        _remember(self._values, "", arguments)
+        shown = {one for one in leaves if isinstance(one, str) and len(one) > 1 and one in observation}
+        if shown:
+            self._shown |= shown
+            self._latest.append({})
+            _remember(self._latest[-1], "", arguments)
         if (told := _read(observation)) is not None:
-            self._remember("", told)
+            _remember(self._values, "", told)
+            self._shown.update(one for one in _leaves(told) if isinstance(one, str))
             pieces, words = [one for one in _leaves(told) if isinstance(one, str)], []
         else:
             pieces = [one.strip() for one in _PIECE.split(observation[: KEPT * LONGEST])]
@@ -82,26 +97,13 @@ class SchemaExplorer(Explorer):
         while len(self._words) > 4 * KEPT:
             del self._words[next(iter(self._words))]
 
-    def _remember(self, name: str, value: Any) -> None:
-        match value:
-            case dict():
-                for key, inner in value.items():
-                    self._remember(_stem(str(key)), inner)
-            case list():
-                for inner in value:
-                    self._remember(name, inner)
-            case str() | int() | float() if name and len(str(value)) <= LONGEST and value != "":
-                kept = self._values.setdefault(name, {})
-                kept[value] = None
-                if len(kept) > KEPT:
-                    del kept[next(iter(kept))]
-
     def draft(self) -> str:
         """Draft one call, mostly one that its schema admits."""
         if not self._tools:
             return call(self.rng.choice(WORDS))
         name = self.weighted((one, 1.0 / (1 + 2 * self._used[one])) for one in self._tools)
         self._used[name] += 1
+        self._coming_back = self.chance(BACK)
         schema = self._tools[name]
         arguments = self._object(schema, schema, DEEPEST)
         if self.chance(0.06):
@@ -178,9 +180,10 @@ class SchemaExplorer(Explorer):
 
     def _text(self, name: str, schema: Mapping[str, Any]) -> str:
         pattern = schema.get("pattern")
-        stem = _stem(name)  # The name of an entity may stand under `entityName` and `name`.
-        like = [values for other, values in self._values.items() if stem.endswith(other) or other.endswith(stem)]
-        known = [one for values in like for one in values if isinstance(one, str)]
+        latest = [one for values in self._latest for one in _texts(values, _stem(name))] if self._coming_back else []
+        if fitting := [one for one in latest if pattern is None or _matches(pattern, one)]:
+            return self.rng.choice(fitting)
+        known = _texts(self._values, _stem(name))
         words = [one for one in self._words if pattern is None or _matches(pattern, one)]
         quoted = [one or other for one, other in _QUOTED.findall(str(schema.get("description", "")))]
         fitting = [one for one in known if pattern is None or _matches(pattern, one)]
@@ -200,10 +203,32 @@ class SchemaExplorer(Explorer):
         return text if most is None else text[: int(most)]
 
     def _interest(self, value: Any) -> float:
-        return 1.0 / (1 + self._dull[value]) ** 2
+        return (1.0 if value in self._shown else UNSEEN) / (1 + self._dull[value]) ** 2
 
     def _worth(self, values: Sequence[Any]) -> float:
         return sum(map(self._interest, values))
+
+
+def _remember(values: dict[str, dict[Any, None]], name: str, value: Any) -> None:
+    """Add what a document holds to the values by their names."""
+    match value:
+        case dict():
+            for key, inner in value.items():
+                _remember(values, _stem(str(key)), inner)
+        case list():
+            for inner in value:
+                _remember(values, name, inner)
+        case str() | int() | float() if name and len(str(value)) <= LONGEST and value != "":
+            kept = values.setdefault(name, {})
+            kept[value] = None
+            if len(kept) > KEPT:
+                del kept[next(iter(kept))]
+
+
+def _texts(values: Mapping[str, Mapping[Any, None]], stem: str) -> list[str]:
+    """Return the texts under names like a stem: the name of an entity may stand under `entityName` and `name`."""
+    like = [kept for other, kept in values.items() if stem.endswith(other) or other.endswith(stem)]
+    return [one for kept in like for one in kept if isinstance(one, str)]
 
 
 def _read(text: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from agentworld_gym.core.domain.task import Task
@@ -39,15 +40,34 @@ class Shelf:
         return "refused", f"Error executing tool {name}: no book {title!r}"
 
 
+def explore(shelf: Shelf, seed: int, calls: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Let an explorer call the server, and yield what kind each answer was, and what the call had."""
+    explorer = SchemaExplorer(
+        Task(id="t", domain="mcp", instruction="i", family="free_play", success=(), tools=Shelf.tools),
+        random.Random(seed),
+    )
+    for _ in range(calls):
+        call = explorer.choices()[0]
+        kind, observation = shelf.answer(**json.loads(call))
+        explorer.see(call, observation)
+        yield kind, json.loads(call)["arguments"]
+
+
 def test_what_is_refused_is_tried_less_and_what_a_list_shows_is_tried_more() -> None:
-    kinds: Counter[str] = Counter()
-    for seed in range(10):
-        task = Task(id="t", domain="mcp", instruction="i", family="free_play", success=(), tools=Shelf.tools)
-        shelf, explorer = Shelf(), SchemaExplorer(task, random.Random(seed))
-        for _ in range(40):
-            call = explorer.choices()[0]
-            kind, observation = shelf.answer(**json.loads(call))
-            kinds[kind] += 1
-            explorer.see(call, observation)
+    kinds = Counter(kind for seed in range(10) for kind, _ in explore(Shelf(), seed, 40))
     assert kinds["done"] > 50, "words of a list are tried as titles"
     assert kinds["list"] > 50, "the list is read again after a change"
+
+
+def test_calls_come_back_to_what_the_latest_ones_changed() -> None:
+    again = calls = 0
+    for seed in range(10):
+        shelf, changed = Shelf(), ""
+        shelf.books = {f"{word} {number}": "in" for word in ("Emma", "Dune", "Ivanhoe") for number in range(20)}
+        for kind, arguments in explore(shelf, seed, 40):
+            if changed and "title" in arguments:
+                calls += 1
+                again += arguments["title"] == changed
+            if kind == "done":
+                changed = arguments["title"]
+    assert again > calls / 4, "chance alone takes the same of sixty books again in one call of sixty"
