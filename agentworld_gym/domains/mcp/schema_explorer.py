@@ -11,6 +11,7 @@ from typing import Any
 
 from agentworld_gym.agents.policies.exploring.base import Explorer, call
 from agentworld_gym.core.domain.task import Task
+from agentworld_gym.domains.mcp.shown_paths import PATH, ShownPaths
 from agentworld_gym.kit.vocabulary import WORDS
 
 DEEPEST = 4
@@ -28,8 +29,14 @@ UNSEEN = 0.15
 LATEST, BACK = 2, 0.4
 """To how many calls the explorer comes back, and in which share of its calls, so that what they changed is seen."""
 
+_ID = re.compile(r"(?:id|uuid|key)$")
+"""How the name of a parameter ends that takes a value of the system alone, never a word."""
+
+UNREADY = 0.15
+"""How much less often a tool is called as long as no answer showed what such a parameter could take."""
+
 _TOKEN = re.compile(r"\"([^\"\n]{1,80})\"|(/[\w./-]{1,80})|([\w.-]{2,60})")
-_REFUSAL = re.compile(r"\b(cannot|error|exception|failed|invalid|no|not|unknown)\b", re.IGNORECASE)
+_REFUSAL = re.compile(r"\b(?i:cannot|denied|error|exception|failed|illegal|invalid|no|not|unknown)\b|\bE[A-Z]{4,}\b")
 """What answers say that refuse a call."""
 
 _PIECE = re.compile(r"[:|,;\t\n]+| - ")
@@ -44,8 +51,10 @@ class SchemaExplorer(Explorer):
     """An explorer that calls every tool, rarely used ones first, with values that it met or made up.
 
     A parameter takes a value that an answer, or an earlier call, had under a like name; else what its schema says, or a
-    word. A value whose calls are refused, or answered as most calls of their tool are, is taken ever less. Two in five
-    calls come back to the values of the latest others. At times a call breaks the schema.
+    word. An id is mostly one that was shown, and a path one that was shown or listed, or of something new beside it;
+    tools that need one are rarely called before. A value whose calls are refused, or answered as most calls of their
+    tool are, is taken ever less. Two in five calls come back to the values of the latest others. At times a call breaks
+    the schema.
 
     >>> schema = {"properties": {"name": {"type": "string"}}, "required": ["name"]}
     >>> tools = [{"name": "a-greet", "parameters": schema}]
@@ -65,8 +74,9 @@ class SchemaExplorer(Explorer):
         self._answers: dict[str, Counter[str]] = {}
         self._dull: Counter[Any] = Counter()
         self._latest: deque[dict[str, dict[Any, None]]] = deque(maxlen=LATEST)
-        self._coming_back = False
+        self._tool, self._coming_back = "", False
         self._shown: set[str] = set()
+        self._paths = ShownPaths()
 
     def see(self, action: str, observation: str) -> None:
         """Remember the values of a call and of its answer, by their names; of a plain text, its pieces and words."""
@@ -76,8 +86,12 @@ class SchemaExplorer(Explorer):
         answers = self._answers.setdefault(str(made.get("name")) if isinstance(made, dict) else "", Counter())
         kind = _kind(observation, leaves)
         answers[kind] += 1
-        if answers[kind] > max(2, answers.total() / 2) or (leaves and _REFUSAL.search(observation[:LONGEST])):
+        told = _read(observation)
+        refused = leaves and _REFUSAL.search(observation[:LONGEST]) is not None
+        self._paths.see(observation, told, leaves, bool(refused))
+        if refused or answers[kind] > max(2, answers.total() / 2):
             self._dull.update(leaves)
+            self._dull.update((made.get("name"), one) for one in leaves)
             return
         self._done.clear()  # It may have changed what other calls show.
         _remember(self._values, "", arguments)
@@ -86,7 +100,7 @@ class SchemaExplorer(Explorer):
             self._shown |= shown
             self._latest.append({})
             _remember(self._latest[-1], "", arguments)
-        if (told := _read(observation)) is not None:
+        if told is not None:
             _remember(self._values, "", told)
             self._shown.update(one for one in _leaves(told) if isinstance(one, str))
             pieces, words = [one for one in _leaves(told) if isinstance(one, str)], []
@@ -101,14 +115,21 @@ class SchemaExplorer(Explorer):
         """Draft one call, mostly one that its schema admits."""
         if not self._tools:
             return call(self.rng.choice(WORDS))
-        name = self.weighted((one, 1.0 / (1 + 2 * self._used[one])) for one in self._tools)
+        name = self.weighted((one, self._readiness(one) / (1 + 2 * self._used[one])) for one in self._tools)
         self._used[name] += 1
-        self._coming_back = self.chance(BACK)
+        self._tool, self._coming_back = name, self.chance(BACK)
         schema = self._tools[name]
         arguments = self._object(schema, schema, DEEPEST)
         if self.chance(0.06):
             arguments = self._broken(arguments)
         return call(name, **arguments)
+
+    def _readiness(self, tool: str) -> float:
+        """Return how much can be expected of a call: little where it needs an id or a path, and none was shown."""
+        stems = [_stem(str(name)) for name in self._tools[tool].get("required") or ()]
+        ids = [stem for stem in stems if _ID.search(stem) and not _texts(self._values, stem)]
+        paths = [stem for stem in stems if PATH.search(stem) and not self._paths]
+        return UNREADY if ids or paths else 1.0
 
     def _broken(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return arguments of which one is missing, or of another type."""
@@ -191,9 +212,12 @@ class SchemaExplorer(Explorer):
             quoted.append(_DATES[schema["format"]])
         if schema.get("format") in ("uri", "url"):
             quoted.append(f"https://example.com/{self.rng.choice(WORDS)}")
-        sources = [(fitting, 0.6), (quoted, 0.5), (words, 0.0 if "format" in schema else 0.25)]
+        if self._paths and PATH.search(_stem(name)) and self.chance(0.8):
+            return self._paths.draw(self._tool, self._dull, self.rng)
+        others = 0.1 if fitting and _ID.search(_stem(name)) else 1.0
+        sources = [(fitting, 0.6), (quoted, 0.5 * others), (words, 0.0 if "format" in schema else 0.25 * others)]
         chosen = self.weighted(
-            [*((source, share * min(1.0, self._worth(source))) for source, share in sources), ([], 0.1)]
+            [*((source, share * min(1.0, self._worth(source))) for source, share in sources), ([], 0.1 * others)]
         )
         if chosen:
             return str(self.weighted((one, self._interest(one)) for one in chosen))
@@ -226,9 +250,9 @@ def _remember(values: dict[str, dict[Any, None]], name: str, value: Any) -> None
 
 
 def _texts(values: Mapping[str, Mapping[Any, None]], stem: str) -> list[str]:
-    """Return the texts under names like a stem: the name of an entity may stand under `entityName` and `name`."""
+    """Return the texts under a name, else under names like it, as `name` is like `entityName`."""
     like = [kept for other, kept in values.items() if stem.endswith(other) or other.endswith(stem)]
-    return [one for kept in like for one in kept if isinstance(one, str)]
+    return [one for kept in ([values[stem]] if stem in values else like) for one in kept if isinstance(one, str)]
 
 
 def _read(text: str) -> Any:

@@ -6,7 +6,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from agentworld_gym.core.domain.task import Task
 from agentworld_gym.domains.mcp.schema_explorer import SchemaExplorer
@@ -40,15 +40,51 @@ class Shelf:
         return "refused", f"Error executing tool {name}: no book {title!r}"
 
 
-def explore(shelf: Shelf, seed: int, calls: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Let an explorer call the server, and yield what kind each answer was, and what the call had."""
-    explorer = SchemaExplorer(
-        Task(id="t", domain="mcp", instruction="i", family="free_play", success=(), tools=Shelf.tools),
-        random.Random(seed),
-    )
+class Tickets:
+    """A server whose ids nobody can guess."""
+
+    tools = (tool("close", "ticketId"), tool("comment", "ticketId", "text"), tool("open", "title"))
+
+    def __init__(self) -> None:
+        self.tickets: dict[str, str] = {}
+
+    def answer(self, name: str, arguments: dict[str, Any]) -> tuple[str, str]:
+        """Return what kind of answer it is, and the answer."""
+        number = str(arguments.get("ticketId"))
+        if name == "open":
+            number = f"T-{len(self.tickets) + 1}"
+            self.tickets[number] = str(arguments.get("title"))
+        elif number not in self.tickets:
+            return "refused", json.dumps({"status": "error", "message": "Ticket not found"})
+        return "done", json.dumps({"status": name, "id": number, "title": self.tickets[number]})
+
+
+class Files:
+    """A server of files, which shows names without their folders."""
+
+    tools = (tool("show_folder"), tool("list_directory", "path"), tool("read_file", "path"))
+    listings: ClassVar = {"/srv/ada": ["notes", "plan.md"], "/srv/ada/notes": ["todo.txt"]}
+    texts = ("/srv/ada/plan.md", "/srv/ada/notes/todo.txt")
+
+    def answer(self, name: str, arguments: dict[str, Any]) -> tuple[str, str]:
+        """Return what kind of answer it is, and the answer."""
+        path = str(arguments.get("path"))
+        if name == "show_folder":
+            return "done", "Allowed directories:\n/srv/ada"
+        if name == "list_directory" and path in self.listings:
+            return "done", "\n".join(f"[{'FILE' if '.' in one else 'DIR'}] {one}" for one in self.listings[path])
+        if name == "read_file" and path in self.texts:
+            return "read", "water the plants"
+        return "refused", f"ENOENT: no such file or directory, open '/srv/ada/{path}'"
+
+
+def explore(server: Any, seed: int, calls: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Let an explorer call a server, and yield what kind each answer was, and what the call had."""
+    task = Task(id="t", domain="mcp", instruction="i", family="free_play", success=(), tools=server.tools)
+    explorer = SchemaExplorer(task, random.Random(seed))
     for _ in range(calls):
         call = explorer.choices()[0]
-        kind, observation = shelf.answer(**json.loads(call))
+        kind, observation = server.answer(**json.loads(call))
         explorer.see(call, observation)
         yield kind, json.loads(call)["arguments"]
 
@@ -71,3 +107,13 @@ def test_calls_come_back_to_what_the_latest_ones_changed() -> None:
             if kind == "done":
                 changed = arguments["title"]
     assert again > calls / 4, "chance alone takes the same of sixty books again in one call of sixty"
+
+
+def test_an_id_is_one_that_an_answer_showed() -> None:
+    kinds = Counter(kind for seed in range(20) for kind, _ in explore(Tickets(), seed, 12))
+    assert kinds["done"] > 3 * kinds["refused"], "words of its own are tried rarely, and not before any is shown"
+
+
+def test_a_file_is_found_below_the_folder_that_lists_it() -> None:
+    kinds = Counter(kind for seed in range(20) for kind, _ in explore(Files(), seed, 12))
+    assert kinds["read"] > 20
