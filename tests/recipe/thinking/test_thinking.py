@@ -120,7 +120,7 @@ lines = st.text(st.characters(codec="utf-8"), max_size=80) | st.sampled_from(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     domain=st.sampled_from([*DOMAINS, "custom"]),
     action=lines | st.builds('{{"name": "browser_click", "arguments": {{"ref": "{}"}}}}'.format, st.integers(0, 99)),

@@ -294,7 +294,7 @@ SOURCES = st.one_of(
 MACHINE = Desktop(DesktopMachine.start({}, 0)).machine
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(SOURCES)
 def test_any_source_is_answered(source: str) -> None:
     answer(MACHINE, source)

@@ -114,7 +114,7 @@ KEYS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(KEYS)
 def test_the_screen_shows_the_line_that_runs(keys: list[str]) -> None:
     line, printed = InputLine(), ["$ "]

@@ -134,7 +134,7 @@ TEXTS = st.text(max_size=40) | st.sampled_from(
 PATHS = st.sampled_from([route.path for name in NAMES for route in load_site(name).about.routes])
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     host=st.sampled_from([f"{name}.example" for name in NAMES]) | TEXTS,
     method=st.sampled_from(["GET", "POST", "PUT", ""]),

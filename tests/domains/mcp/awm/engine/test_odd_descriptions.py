@@ -52,7 +52,7 @@ operations = (
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(operations, operations, st.dictionaries(st.sampled_from(("Port", "Ship")), odd_schemas.schemas, max_size=2))
 def test_whatever_an_author_wrote_the_other_tools_are_told(one: Any, other: Any, schemas: dict[str, Any]) -> None:
     description = {
