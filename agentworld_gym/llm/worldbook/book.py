@@ -257,11 +257,14 @@ class ActionPage(Strict):
 
     def fitting(self, step: Step, barred: Collection[str] = ()) -> list[tuple[AnswerKind, float]]:
         """Return the kinds of answers that a step may get, each with its likelihood, the likeliest first: those whose
-        conditions hold, or else those without one. Where there is none either, all are as unlikely as can be."""
+        conditions hold, or else those without one. Where there is none either, all are as unlikely as can be, and so is
+        any success of arguments that no call with success had."""
         kinds = self.kinds(barred) if barred else self.answers
         fit = [one for one in kinds if one.when is not None and one.when.holds(step)]
         fit = fit or [one for one in kinds if one.when is None]
         likely = [(one, one.holds) for one in fit] or [(one, 0.0) for one in kinds]
+        if not self.admits(step.arguments):
+            likely = [(one, share if one.error else 0.0) for one, share in likely]
         return sorted(likely, key=lambda one: (one[1], one[0].count), reverse=True)
 
     def told(self, step: Step, barred: Collection[str] = ()) -> LikelyAnswer | None:

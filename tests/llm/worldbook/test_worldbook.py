@@ -114,6 +114,13 @@ def test_a_book_predicts_what_its_templates_give_and_nothing_else() -> None:
     assert pages["notes-read"].expected(Step.of(call("read", name="new"), "", [])) == "Error: no note new"
 
 
+def test_a_book_is_not_sure_of_a_success_that_no_call_of_such_arguments_had() -> None:
+    found = mine(SESSIONS)
+    right, wrong = (found.answer(found.step(call("write", name=name, text="a b"), "", [])) for name in ("new", ["new"]))
+    assert right is not None and right.share > 0.9
+    assert wrong is not None and wrong.share == 0
+
+
 def test_commands_have_words_and_no_schema() -> None:
     rows = [session(name, (f"cat {name}.txt", f"cat: {name}.txt: No such file"), domain="terminal") for name in "abc"]
     [page] = mine(rows).actions.values()
