@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,16 @@ from agentworld_gym.base.fingerprint import Fingerprint, Part, digest_of
 from agentworld_gym.core.checks.success_protocols import SuccessFinding
 from agentworld_gym.core.contracts import Action, Failure, FailureKind, Observation, Session, World
 from agentworld_gym.core.domain.task import Split, Task
-from agentworld_gym.worlds.dreamed import DreamedWorld
+from agentworld_gym.core.registration import find_domain
+from agentworld_gym.worlds.dreamed import DreamedWorld, Opening
 from agentworld_gym.worlds.own_tasks import language_part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agentworld_gym.worlds.options import WorldOptions
+
+
+Offered = Callable[[str, str], tuple[str, ...]]
+"""A function of the text of a screen and of an instruction that returns the actions that can be done."""
 
 
 class RecordedTasks(Strict):
@@ -103,6 +106,8 @@ class NoSystem:
     Args:
         tasks: The tasks of the system.
         file: The file that holds them.
+        offered: A function of a screen and an instruction that returns the actions that can be done; None where nothing
+            tells them.
     """
 
     truth: None = None
@@ -111,11 +116,27 @@ class NoSystem:
     deterministic = True
     """It always fails alike."""
 
-    def __init__(self, tasks: RecordedTaskPool, file: Path) -> None:
-        self.tasks, self._file = tasks, file
+    def __init__(self, tasks: RecordedTaskPool, file: Path, offered: Offered | None = None) -> None:
+        self.tasks, self._file, self._offered = tasks, file, offered
         self.versions: dict[str, str] = {}
         digest = digest_of([task.model_dump(mode="json") for task in tasks.foreseen()])
         self.fingerprint = Fingerprint({"world": Part("none", True), "tasks": Part(digest, True)})
+
+    def opened(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Opening | Failure]:
+        """Return how episodes begin: as they were recorded."""
+        return [Opening(task) for task in tasks]
+
+    def told(self, task: Task) -> Task:
+        """Return a task as it is: a language world may be told all of it."""
+        return task
+
+    def pays(self, task: Task) -> bool:
+        """Return that nobody pays here: the language world does, if anyone."""
+        return False
+
+    def offers(self, task: Task, screen: str) -> tuple[str, ...] | None:
+        """Return the actions that can be done, where the screen tells them; None where it does not."""
+        return self._offered(screen, task.instruction) if self._offered is not None else None
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Session | Failure]:
         """Begin nothing: each failure says that there is no system."""
@@ -162,7 +183,10 @@ def open_recorded_tasks(
         expected = "end, or live= with the configuration of the system: this world was made of recordings alone"
         raise SpecError("options", "language.guard.remedy", "ground", expected)
     dream = open_world(language_part(dreamer), options)
-    truth = NoSystem(RecordedTaskPool(recorded, file), file)
+    domain = find_domain(recorded.domain)
+    # Sessions without rewards are of no page that offers what it can do.
+    offered = domain.part("offers") if domain is not None and getattr(dream, "pays", None) is not None else None
+    truth = NoSystem(RecordedTaskPool(recorded, file), file, offered)
     return DreamedWorld.over(dream, truth, handle, "tasks:FILE", lambda part: part == "tasks")
 
 

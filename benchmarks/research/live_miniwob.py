@@ -2,8 +2,11 @@
 
     python benchmarks/research/live_miniwob.py rewards --peer PYTHON     # the interpreter with browsergym-miniwob
     python benchmarks/research/live_miniwob.py ppo click-button --steps 1024 --seeds 0 1 2
-    python benchmarks/research/live_miniwob.py ppo click-button --world runs/mini/world   # trained in a dream alone
+    python benchmarks/research/live_miniwob.py ppo click-button click-tab --world runs/mini/world   # in a dream alone
     python benchmarks/research/live_miniwob.py random click-button
+
+In a dream of recordings the pages are those that were recorded, of all tasks, and no browser is opened; each task is
+then tested on the pages themselves.
 
 BrowserGym wants old versions of Playwright and Gymnasium, so that it plays in a process of its own
 (`live_miniwob_peer.py`). Both see the same seeds, and the same actions on the same elements, by role and name.
@@ -167,11 +170,12 @@ def ppo(asked: argparse.Namespace) -> None:
 
     from agentworld_gym.integrations.sb3 import MenuPolicy, TextEncoder, make_sb3_env
 
-    (task,) = asked.tasks
-    dream = {} if asked.world is None else {"world": asked.world}
+    if asked.world is None and len(asked.tasks) != 1:
+        raise SystemExit("on the pages themselves one task is trained at a time")
     for seed in asked.seeds:
         encoder = TextEncoder(max_menu=CHOICES)
-        env = make_sb3_env(ENV, MEMBERS, seed, encoder=encoder, live=live(task), max_steps=MAX_STEPS, **dream)
+        world = {"live": live(*asked.tasks)} if asked.world is None else {"world": asked.world}
+        env = make_sb3_env(ENV, MEMBERS, seed, encoder=encoder, max_steps=MAX_STEPS, **world)
         began = time.monotonic()
         model = MaskablePPO(MenuPolicy, env, device="cpu", seed=seed, **PPO)  # type: ignore[arg-type]
         model.learn(asked.steps)
@@ -181,10 +185,10 @@ def ppo(asked: argparse.Namespace) -> None:
         def choose(vector: Any, mask: Any, model: Any = model) -> Any:
             return model.predict(vector, action_masks=mask.astype(bool), deterministic=True)[0]
 
-        won = success_of(choose, task, asked.episodes)
-        print(
-            f"{task}, seed {seed}: {asked.steps} steps at {rate:.2f}/s, won {won:.2f} of {asked.episodes}", flush=True
-        )
+        for task in asked.tasks:
+            won = success_of(choose, task, asked.episodes)
+            told = f"{task}, seed {seed}: {asked.steps} steps at {rate:.2f}/s, won {won:.2f} of {asked.episodes}"
+            print(told, flush=True)
 
 
 def main() -> None:

@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from worlds import make
+from worlds import make, predicted
 
 from agentworld_gym.base.errors import SpecError, WorldNotConfigured
+from agentworld_gym.core.contracts import ChatRequest
 from agentworld_gym.llm.bundled_models import tiny_model
+from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.worlds.own_tasks import truth_of, unfolded, with_live
+from agentworld_gym.worlds.registry import register_world
 
 TOOL = {"name": "shelf-lend", "description": "", "parameters": {"type": "object", "properties": {"title": {}}}}
 
@@ -63,3 +66,23 @@ def test_the_folder_is_a_handle_and_takes_its_system_once_that_is_at_hand(world:
     assert unfolded(str(world)) == handle
     assert truth_of(str(world)) == f"tasks:{world / 'tasks.json'}"
     assert with_live(str(world)) == f"live+transformers:{world / 'model'}"
+
+
+@pytest.mark.parametrize("pays", ["success", None])
+def test_pages_that_pay_offer_what_can_be_done_on_them(pays: str | None, tmp_path: Path) -> None:
+    page = '### Snapshot\n```yaml\n- button "{}" [ref=e2]\n```'
+    shown = {"first_observation": page.format("Send"), "instruction": "Send it.", "success": []}
+    tasks = [{"id": "send", "split": "train", "domain": "web", "family": "free_play", **shown}]
+    (tmp_path / "tasks.json").write_text(json.dumps({"domain": "web", "tasks": tasks}))
+    register_world("paying", lambda options: options.language(ScriptedGenerator(answer), pays=pays))
+
+    def answer(request: ChatRequest) -> str:
+        return predicted(page.format("Sent") + ("\n[reward 1; over; success]" if pays else ""))
+
+    env = make("AgentWorld/Web-v0", world=f"tasks:{tmp_path / 'tasks.json'}+paying")
+    _, info = env.reset(seed=0)
+    send = '{"name": "browser_click", "arguments": {"element": "Send button", "ref": "e2"}}'
+    assert info.get("admissible") == ([send] if pays else None)
+    _, reward, _, _, info = env.step(send)
+    assert (reward, info.get("admissible")) == ((1.0, [send.replace("Send", "Sent")]) if pays else (0.0, None))
+    env.close()

@@ -56,6 +56,7 @@ DOMAIN = Domain(
     live="agentworld_gym.domains.web.live:open_live",
     view="agentworld_gym.domains.web.engine.view:WebView",
     screen="agentworld_gym.domains.web.screen:WebScreen",
+    offers="agentworld_gym.domains.web.live.elements:actions_shown",
     syntaxes={
         "playwright_call": "agentworld_gym.domains.web.actions:PLAYWRIGHT",
         "browsergym_call": "agentworld_gym.domains.web.actions:BROWSERGYM",

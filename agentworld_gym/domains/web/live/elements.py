@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agentworld_gym.core.screens.node import ScreenNode
+from agentworld_gym.domains.web.screen_texts import read
 
 MOST = 100
 """How many actions are told."""
@@ -36,6 +37,15 @@ def actions_on(nodes: Sequence[ScreenNode], instruction: str = "") -> tuple[str,
     ('{"name": "browser_click", "arguments": {"element": "Save button", "ref": "e3"}}',)
     """
     return tuple(dict.fromkeys(_actions(nodes, instruction)))[:MOST]
+
+
+def actions_shown(screen: str, instruction: str) -> tuple[str, ...]:
+    """Return what can be done with the elements of a page, as `actions_on`, from the text that shows it.
+
+    >>> actions_shown("### Snapshot\n```yaml\n- button \"Save\" [ref=e3]\n```", "Save it.")
+    ('{"name": "browser_click", "arguments": {"element": "Save button", "ref": "e3"}}',)
+    """
+    return actions_on(read(screen), instruction)
 
 
 def named_actions(nodes: Sequence[ScreenNode]) -> tuple[str, ...]:

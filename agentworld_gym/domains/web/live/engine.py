@@ -9,10 +9,9 @@ from agentworld_gym.base.errors import AgentWorldError, install
 from agentworld_gym.core.engines import EngineError, Span
 from agentworld_gym.domains.web.engine.chromium.driver import find_chromium
 from agentworld_gym.domains.web.live.config import SiteConfig
-from agentworld_gym.domains.web.live.elements import actions_on
+from agentworld_gym.domains.web.live.elements import actions_shown
 from agentworld_gym.domains.web.live.session import SiteSession
 from agentworld_gym.domains.web.live.site import LiveSite
-from agentworld_gym.domains.web.screen_texts import read
 from agentworld_gym.kit.live import LiveEngine, LiveMachine, LiveSource
 
 DOMAIN = "web"
@@ -55,7 +54,7 @@ class SiteEngine(LiveEngine[SiteConfig]):
 
     def offers(self, screen: str, instruction: str) -> tuple[str, ...] | None:
         """Return what can be done with the elements of a page; None where the site does not tell it."""
-        return actions_on(read(screen), instruction) if self.site.offers else None
+        return actions_shown(screen, instruction) if self.site.offers else None
 
     def close(self) -> None:
         """End all sessions, browsers and servers."""
