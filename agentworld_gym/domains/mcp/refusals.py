@@ -153,8 +153,7 @@ class SchemaRefusals(_Attempts, SchemaExplorer):
     def tool(self) -> tuple[str, Mapping[str, Any], dict[str, Any]]:
         """Draw a tool, its schema, and arguments that it admits."""
         name = self.rng.choice(sorted(self._tools))
-        schema = self._tools[name]
-        return name, schema, self._object(schema, schema, 4)
+        return name, self._tools[name], self.arguments_of(name)
 
 
 def open_refusals(task: Task, rng: random.Random) -> Refusals:

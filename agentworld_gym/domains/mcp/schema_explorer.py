@@ -11,7 +11,7 @@ from typing import Any
 
 from agentworld_gym.agents.policies.exploring.base import Explorer, call
 from agentworld_gym.core.domain.task import Task
-from agentworld_gym.domains.mcp.shown_paths import PATH, ShownPaths
+from agentworld_gym.domains.mcp.shown_paths import ShownPaths, takes_path
 from agentworld_gym.kit.vocabulary import WORDS
 
 DEEPEST = 4
@@ -23,17 +23,14 @@ KEPT = 64
 LONGEST = 120
 """The longest text that is remembered as a value."""
 
-UNSEEN = 0.15
-"""How much less often a value is taken again that no answer showed, as of a thing that may not be there."""
-
 LATEST, BACK = 2, 0.4
 """To how many calls the explorer comes back, and in which share of its calls, so that what they changed is seen."""
 
-_ID = re.compile(r"(?:id|uuid|key)$")
-"""How the name of a parameter ends that takes a value of the system alone, never a word."""
+_NAMED = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+"""A word of a name, as `task_id` and `taskId` have two."""
 
 UNREADY = 0.15
-"""How much less often a tool is called as long as no answer showed what such a parameter could take."""
+"""How much less often a tool is called as long as no answer showed an id or a path for it."""
 
 _TOKEN = re.compile(r"\"([^\"\n]{1,80})\"|(/[\w./-]{1,80})|([\w.-]{2,60})")
 _REFUSAL = re.compile(r"\b(?i:cannot|denied|error|exception|failed|illegal|invalid|no|not|unknown)\b|\bE[A-Z]{4,}\b")
@@ -68,41 +65,40 @@ class SchemaExplorer(Explorer):
         self._tools: dict[str, Mapping[str, Any]] = {
             str(tool["name"]): tool.get("parameters") or {} for tool in task.tools
         }
+        self._needs = {tool: tuple(_needs(tool, schema)) for tool, schema in self._tools.items()}
         self._used: Counter[str] = Counter()
-        self._values: dict[str, dict[Any, None]] = {}
+        self._told: dict[str, dict[Any, None]] = {}
+        self._given: dict[str, dict[Any, None]] = {}
+        self._latest: deque[dict[str, dict[Any, None]]] = deque(maxlen=LATEST)
         self._words: dict[str, None] = {}
+        self._paths = ShownPaths()
         self._answers: dict[str, Counter[str]] = {}
         self._dull: Counter[Any] = Counter()
-        self._latest: deque[dict[str, dict[Any, None]]] = deque(maxlen=LATEST)
         self._tool, self._coming_back = "", False
-        self._shown: set[str] = set()
-        self._paths = ShownPaths()
 
     def see(self, action: str, observation: str) -> None:
         """Remember the values of a call and of its answer, by their names; of a plain text, its pieces and words."""
         made = _read(action)
-        arguments = made.get("arguments") if isinstance(made, dict) else None
+        name, arguments = (str(made.get("name")), made.get("arguments")) if isinstance(made, dict) else ("", None)
         leaves = [one for one in _leaves(arguments) if isinstance(one, str | int | float)]
-        answers = self._answers.setdefault(str(made.get("name")) if isinstance(made, dict) else "", Counter())
+        answers = self._answers.setdefault(name, Counter())
         kind = _kind(observation, leaves)
         answers[kind] += 1
         told = _read(observation)
-        refused = leaves and _REFUSAL.search(observation[:LONGEST]) is not None
-        self._paths.see(observation, told, leaves, bool(refused))
+        refused = bool(leaves) and _REFUSAL.search(observation[:LONGEST]) is not None
+        self._paths.see(observation, told, leaves, refused)
         if refused or answers[kind] > max(2, answers.total() / 2):
             self._dull.update(leaves)
-            self._dull.update((made.get("name"), one) for one in leaves)
+            self._dull.update((name, one) for one in leaves)
             return
         self._done.clear()  # It may have changed what other calls show.
-        _remember(self._values, "", arguments)
-        shown = {one for one in leaves if isinstance(one, str) and len(one) > 1 and one in observation}
-        if shown:
-            self._shown |= shown
+        if any(isinstance(one, str) and len(one) > 1 and one in observation for one in leaves):
             self._latest.append({})
             _remember(self._latest[-1], "", arguments)
+            _remember(self._told, "", arguments)
+        _remember(self._given, "", arguments)
         if told is not None:
-            _remember(self._values, "", told)
-            self._shown.update(one for one in _leaves(told) if isinstance(one, str))
+            _remember(self._told, "", told)
             pieces, words = [one for one in _leaves(told) if isinstance(one, str)], []
         else:
             pieces = [one.strip() for one in _PIECE.split(observation[: KEPT * LONGEST])]
@@ -117,19 +113,21 @@ class SchemaExplorer(Explorer):
             return call(self.rng.choice(WORDS))
         name = self.weighted((one, self._readiness(one) / (1 + 2 * self._used[one])) for one in self._tools)
         self._used[name] += 1
-        self._tool, self._coming_back = name, self.chance(BACK)
-        schema = self._tools[name]
-        arguments = self._object(schema, schema, DEEPEST)
+        self._coming_back = self.chance(BACK)
+        arguments = self.arguments_of(name)
         if self.chance(0.06):
             arguments = self._broken(arguments)
         return call(name, **arguments)
 
+    def arguments_of(self, tool: str) -> dict[str, Any]:
+        """Draw arguments that the schema of a tool admits."""
+        self._tool = tool
+        return self._object(self._tools[tool], self._tools[tool], DEEPEST)
+
     def _readiness(self, tool: str) -> float:
         """Return how much can be expected of a call: little where it needs an id or a path, and none was shown."""
-        stems = [_stem(str(name)) for name in self._tools[tool].get("required") or ()]
-        ids = [stem for stem in stems if _ID.search(stem) and not _texts(self._values, stem)]
-        paths = [stem for stem in stems if PATH.search(stem) and not self._paths]
-        return UNREADY if ids or paths else 1.0
+        unknown = (not (is_path and self._paths) and not _like(self._told, stem) for stem, is_path in self._needs[tool])
+        return UNREADY if any(unknown) else 1.0
 
     def _broken(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return arguments of which one is missing, or of another type."""
@@ -191,7 +189,8 @@ class SchemaExplorer(Explorer):
     def _number(self, name: str, schema: Mapping[str, Any], kind: str) -> int | float:
         lowest = schema.get("minimum", schema.get("exclusiveMinimum", 0) + ("exclusiveMinimum" in schema))
         highest = schema.get("maximum", max(lowest, 10))
-        met = [one for one in self._values.get(_stem(name), ()) if isinstance(one, int | float)]
+        known = [*_like(self._told, _stem(name)), *self._given.get(_stem(name), ())]
+        met = [one for one in known if isinstance(one, int | float)]
         fitting = [one for one in met if lowest <= one <= highest and (kind == "number" or isinstance(one, int))]
         if fitting and self.chance(0.7):
             return self.rng.choice(fitting)
@@ -200,37 +199,69 @@ class SchemaExplorer(Explorer):
         return round(self.rng.uniform(lowest, highest), 2)
 
     def _text(self, name: str, schema: Mapping[str, Any]) -> str:
-        pattern = schema.get("pattern")
-        latest = [one for values in self._latest for one in _texts(values, _stem(name))] if self._coming_back else []
-        if fitting := [one for one in latest if pattern is None or _matches(pattern, one)]:
-            return self.rng.choice(fitting)
-        known = _texts(self._values, _stem(name))
-        words = [one for one in self._words if pattern is None or _matches(pattern, one)]
+        def fits(text: Any) -> bool:
+            return isinstance(text, str) and len(text) <= most and (pattern is None or _matches(pattern, text))
+
+        pattern, most, stem = schema.get("pattern"), int(schema.get("maxLength") or 10 * LONGEST), _stem(name)
+        latest = [one for values in self._latest for one in _like(values, stem)] if self._coming_back else []
+        if fitting := list(filter(fits, latest)):
+            return str(self.rng.choice(fitting))
+        if self._paths and "format" not in schema and takes_path(name, self._tool) and self.chance(0.8):
+            path = self._paths.draw(self._tool, self._dull, self.rng)
+            if fits(path):
+                return path
+        told, given = (list(filter(fits, _like(values, stem))) for values in (self._told, self._given))
         quoted = [one or other for one, other in _QUOTED.findall(str(schema.get("description", "")))]
-        fitting = [one for one in known if pattern is None or _matches(pattern, one)]
         if schema.get("format") in _DATES:
             quoted.append(_DATES[schema["format"]])
         if schema.get("format") in ("uri", "url"):
             quoted.append(f"https://example.com/{self.rng.choice(WORDS)}")
-        if self._paths and PATH.search(_stem(name)) and self.chance(0.8):
-            return self._paths.draw(self._tool, self._dull, self.rng)
-        others = 0.1 if fitting and _ID.search(_stem(name)) else 1.0
-        sources = [(fitting, 0.6), (quoted, 0.5 * others), (words, 0.0 if "format" in schema else 0.25 * others)]
+        others = 0.1 if told and _is_id(name) else 1.0
+        sources = [
+            (told, 0.6),
+            (given, (0.1 if told else 0.6) * others),
+            (quoted, 0.5 * others),
+            (list(filter(fits, self._words)), 0.0 if "format" in schema else 0.25 * others),
+        ]
         chosen = self.weighted(
             [*((source, share * min(1.0, self._worth(source))) for source, share in sources), ([], 0.1 * others)]
         )
         if chosen:
             return str(self.weighted((one, self._interest(one)) for one in chosen))
         text = " ".join(self.rng.choice(WORDS) for _ in range(self.weighted(((1, 0.6), (2, 0.3), (4, 0.1)))))
-        least, most = int(schema.get("minLength") or 0), schema.get("maxLength")
-        text = text if len(text) >= least else text + "x" * (least - len(text))
-        return text if most is None else text[: int(most)]
+        least = int(schema.get("minLength") or 0)
+        return (text if len(text) >= least else text + "x" * (least - len(text)))[:most]
 
     def _interest(self, value: Any) -> float:
-        return (1.0 if value in self._shown else UNSEEN) / (1 + self._dull[value]) ** 2
+        return 1.0 / (1 + self._dull[value]) ** 2
 
     def _worth(self, values: Sequence[Any]) -> float:
         return sum(map(self._interest, values))
+
+
+def _needs(tool: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """Yield the stem of each parameter that a tool needs and nobody can guess, and whether it is a path.
+
+    >>> schema = {"properties": {"taskId": {"type": "integer"}, "paid": {}}, "required": ["taskId", "paid"]}
+    >>> list(_needs("close", schema))
+    [('taskid', False)]
+    """
+    properties = schema.get("properties") or {}
+    for name in map(str, schema.get("required") or ()):
+        own = resolved_schema(properties.get(name), schema)
+        is_path = takes_path(name, tool)
+        if (is_path or _is_id(name)) and own.get("type") in ("string", "integer") and not own.get("enum"):
+            yield _stem(name), is_path
+
+
+def _is_id(name: str) -> bool:
+    """Return whether a parameter takes an id, which is never a word.
+
+    >>> _is_id("taskId"), _is_id("task_ids"), _is_id("paid")
+    (True, True, False)
+    """
+    words = _NAMED.findall(name)
+    return bool(words) and words[-1].lower() in ("id", "ids", "uuid", "uuids")
 
 
 def _remember(values: dict[str, dict[Any, None]], name: str, value: Any) -> None:
@@ -247,12 +278,16 @@ def _remember(values: dict[str, dict[Any, None]], name: str, value: Any) -> None
             kept[value] = None
             if len(kept) > KEPT:
                 del kept[next(iter(kept))]
+            if len(values) > 4 * KEPT:
+                del values[next(iter(values))]
 
 
-def _texts(values: Mapping[str, Mapping[Any, None]], stem: str) -> list[str]:
-    """Return the texts under a name, else under names like it, as `name` is like `entityName`."""
+def _like(values: Mapping[str, Mapping[Any, None]], stem: str) -> list[Any]:
+    """Return the values under a name, else under names like it, as `name` is like `entityName`."""
+    if stem in values:
+        return list(values[stem])
     like = [kept for other, kept in values.items() if stem.endswith(other) or other.endswith(stem)]
-    return [one for kept in ([values[stem]] if stem in values else like) for one in kept if isinstance(one, str)]
+    return [one for kept in like for one in kept]
 
 
 def _read(text: str) -> Any:

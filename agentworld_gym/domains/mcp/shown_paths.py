@@ -17,12 +17,20 @@ KEPT, LONGEST = 64, 120
 ENDINGS = (".txt", ".md", ".json", ".csv", "")
 """How names of new files end."""
 
-PATH = re.compile(r"(?:path|file|filename|folder|dir|directory|source|destination)$")
-"""How the name of a parameter ends that takes the path of a file."""
+_PATHS = frozenset({"path", "paths", "file", "files", "filename", "folder", "dir", "directory"})
+_ENDS = frozenset({"source", "destination", "target"})
+"""The last words of the names of parameters that take paths, and of those that do where their tool is of files."""
 
-_ABSOLUTE = re.compile(r"(?<![\w:/])/[\w.+@~-][\w./+@~-]*")
+_LAST_WORD = re.compile(r"[A-Z]?[a-z]+$|[A-Z]+$")
+_OF_FILES = re.compile(r"file|dir|folder|path")
+
+_ABSOLUTE = re.compile(
+    r"(?<![\w:/<])/[\w.+@~-]+(?:/[\w.+@~-]+)+(?<=\w)|(?<=['\"])/[\w.+@~-]+(?=['\"])|^/[\w.+@~-]+$", re.MULTILINE
+)
+"""A path of two names; of one, where it stands for itself: `EUR/night` and `</div>` are none."""
+
 _NAME = re.compile(r"[\w.+@~-]*\w")
-_LISTED = re.compile(r"^(?:\S+ )?([\w.+@~-]*\w)(?:\s{2,}.*)?$", re.MULTILINE)
+_LISTED = re.compile(r"^(?:\S+ )?([\w.+@~-]*\w)(?:[ \t]{2,}.*)?\r?$", re.MULTILINE)
 """A line of a listing: a name behind at most one word, and in front of further columns."""
 
 _DRAWN = re.compile(r"[0-9a-f]{12}")
@@ -39,9 +47,9 @@ class ShownPaths:
     >>> paths.see("[DIR] src\\n[FILE] README.md", None, ["/home/ada"], refused=False)
     >>> list(paths)
     ['/home/ada', '/home/ada/src', '/home/ada/README.md']
-    >>> paths.see("EACCES: '/home/ada/nope' is not in /srv", None, ["nope"], refused=True)
-    >>> list(paths)[3:]
-    ['/srv']
+    >>> paths.see("EACCES: '/home/ada/nope' is not in /srv/eve", None, ["nope"], refused=True)
+    >>> list(paths)[-1]
+    '/srv/eve'
     """
 
     def __init__(self) -> None:
@@ -62,7 +70,8 @@ class ShownPaths:
             values: What its call had.
             refused: Whether it refuses the call, whose own paths then say nothing.
         """
-        shown = _ABSOLUTE.findall(observation[: KEPT * LONGEST])
+        observation = observation[: KEPT * LONGEST]
+        shown = _ABSOLUTE.findall(observation)
         if refused:
             self._add(beyond for path in shown if (beyond := _beyond(path, values)))
             return
@@ -72,8 +81,10 @@ class ShownPaths:
             self._add([path, *(_below(listing, path) if _is_folder(path) else ())])
 
     def _add(self, paths: Iterable[str]) -> None:
-        kept = (one for one in islice(paths, KEPT) if 1 < len(one) <= LONGEST and not _DRAWN.search(one))
-        self._paths.update(dict.fromkeys(kept))
+        for path in islice(paths, KEPT):
+            if 1 < len(path) <= LONGEST and not _DRAWN.search(path):
+                self._paths.pop(path, None)  # The latest stand last.
+                self._paths[path] = None
         while len(self._paths) > KEPT:
             del self._paths[next(iter(self._paths))]
 
@@ -99,13 +110,25 @@ class ShownPaths:
         return f"{folder.rstrip('/')}/{rng.choice(WORDS)}{rng.choice(ENDINGS)}"
 
 
+def takes_path(name: str, tool: str) -> bool:
+    """Return whether a parameter of a tool takes the path of a file.
+
+    >>> takes_path("repo_path", "log"), takes_path("source", "move_file"), takes_path("source", "search_news")
+    (True, True, False)
+    """
+    word = _LAST_WORD.search(name)
+    last = word[0].lower() if word else ""
+    return last in _PATHS or (last in _ENDS and _OF_FILES.search(tool) is not None)
+
+
 def _beyond(path: str, values: Sequence[Any]) -> str | None:
     """Return what a path of an answer tells beyond the values of its call; None where it tells nothing.
 
     >>> _beyond("/home/a.txt", ["a.txt"]), _beyond("/home", ["a.txt"]), _beyond("/home", ["/home"])
     ('/home', '/home', None)
     """
-    ends = [value for value in values if isinstance(value, str) and value and path.endswith(value)]
+    given = [value.lstrip("/") for value in values if isinstance(value, str)]
+    ends = [value for value in given if value and path.endswith(f"/{value}")]
     return path.removesuffix(max(ends, key=len)).rstrip("/") or None if ends else path
 
 
@@ -122,7 +145,7 @@ def _below(listing: Any, folder: str) -> Iterator[str]:
     match listing:
         case dict():
             name = listing.get("name")
-            path = f"{folder}/{name}" if isinstance(name, str) else folder
+            path = f"{folder.rstrip('/')}/{name}" if isinstance(name, str) and "/" not in name else folder
             if path != folder:
                 yield path
             for inner in listing.values():
@@ -132,4 +155,4 @@ def _below(listing: Any, folder: str) -> Iterator[str]:
             for inner in listing:
                 yield from _below(inner, folder)
         case str() if _NAME.fullmatch(listing):
-            yield f"{folder}/{listing}"
+            yield f"{folder.rstrip('/')}/{listing}"
