@@ -135,8 +135,8 @@ class NoSystem:
         return False
 
     def offers(self, task: Task, screen: str) -> tuple[str, ...] | None:
-        """Return the actions that can be done, where the screen tells them; None where it does not."""
-        return self._offered(screen, task.instruction) if self._offered is not None else None
+        """Return the actions that can be done, where the screen tells any; None where it does not."""
+        return (self._offered(screen, task.instruction) or None) if self._offered is not None else None
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Session | Failure]:
         """Begin nothing: each failure says that there is no system."""
@@ -183,9 +183,9 @@ def open_recorded_tasks(
         expected = "end, or live= with the configuration of the system: this world was made of recordings alone"
         raise SpecError("options", "language.guard.remedy", "ground", expected)
     dream = open_world(language_part(dreamer), options)
-    domain = find_domain(recorded.domain)
-    # Sessions without rewards are of no page that offers what it can do.
-    offered = domain.part("offers") if domain is not None and getattr(dream, "pays", None) is not None else None
+    domain, pays = find_domain(recorded.domain), getattr(dream, "pays", None) is not None
+    # Only where pages pay is the next action a choice among what they show, written as the first dialect writes it.
+    offered = domain.part("offers") if domain is not None and pays and options.spec.speaks_first_dialect else None
     truth = NoSystem(RecordedTaskPool(recorded, file), file, offered)
     return DreamedWorld.over(dream, truth, handle, "tasks:FILE", lambda part: part == "tasks")
 

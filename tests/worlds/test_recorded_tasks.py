@@ -86,3 +86,6 @@ def test_pages_that_pay_offer_what_can_be_done_on_them(pays: str | None, tmp_pat
     _, reward, _, _, info = env.step(send)
     assert (reward, info.get("admissible")) == ((1.0, [send.replace("Send", "Sent")]) if pays else (0.0, None))
     env.close()
+    spoken = make("AgentWorld/Web-v0", world=f"tasks:{tmp_path / 'tasks.json'}+paying", dialect="browsergym")
+    assert "admissible" not in spoken.reset(seed=0)[1], "actions are written as the first dialect writes them"
+    spoken.close()

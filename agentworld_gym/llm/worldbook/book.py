@@ -258,7 +258,7 @@ class ActionPage(Strict):
     def fitting(self, step: Step, barred: Collection[str] = ()) -> list[tuple[AnswerKind, float]]:
         """Return the kinds of answers that a step may get, each with its likelihood, the likeliest first: those whose
         conditions hold, or else those without one. Where there is none either, all are as unlikely as can be, and so is
-        any success of arguments that no call with success had."""
+        a success where the arguments do not fit the schema."""
         kinds = self.kinds(barred) if barred else self.answers
         fit = [one for one in kinds if one.when is not None and one.when.holds(step)]
         fit = fit or [one for one in kinds if one.when is None]

@@ -11,11 +11,12 @@ from typing import Any
 
 from agentworld_gym.llm.rows.samples import Sample
 from agentworld_gym.recipe.data.data_files import data_files, samples_of_files
+from agentworld_gym.recipe.data.token_store import TokenStore
 from agentworld_gym.recipe.training.metrics import Progress
-from agentworld_gym.recipe.training.pipeline import RunOutcome, fit
+from agentworld_gym.recipe.training.pipeline import TOKENS, RunOutcome, fit
 from agentworld_gym.recipe.training.stage_config import SftConfig
 from agentworld_gym.recipe.training.trainer import Evaluate
-from agentworld_gym.recipe.training.world_card import base_card
+from agentworld_gym.recipe.training.world_card import base_card, bounded_card, joined_card
 
 
 def train(
@@ -45,6 +46,9 @@ def train(
             return None
         first = next((sample for sample in samples() if sample.weights), None)
         thinks = first is not None and any("<think>" in message["content"] for message in first.messages)
-        return base_card(config.model.path, thinks)
+        base = base_card(config.model.path, thinks)
+        if base is None or "max_tokens" not in base["sampling"]:
+            return base
+        return joined_card(base, bounded_card(base, TokenStore.open(out / TOKENS).longest_answer))
 
     return fit(config, out, samples, held_out, progress, evaluate, card)

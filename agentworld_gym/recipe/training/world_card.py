@@ -121,13 +121,13 @@ def bounded_card(card: Mapping[str, Any] | None, longest: int) -> dict[str, Any]
 
     Args:
         card: The keys, as `world_card` returns them; None stays None.
-        longest: The tokens of the longest answer that the model learns from.
+        longest: The tokens of the longest answer that the model learns from; 0 where it learns from none.
 
     >>> bounded_card({"sampling": SAMPLING}, 40)["sampling"]["max_tokens"]
     80
     """
-    if card is None:
-        return None
+    if card is None or not longest:
+        return None if card is None else dict(card)
     most = min(SAMPLING["max_tokens"], LONGER * longest)
     return {**card, "sampling": {**card["sampling"], "max_tokens": most}}
 
@@ -149,9 +149,9 @@ def joined_card(base: Mapping[str, Any] | None, learned: Mapping[str, Any] | Non
     domains = list(dict.fromkeys([*base["domains"], *learned["domains"]]))
     earlier = {domain: form for domain, form in base.get("forms", {}).items() if domain not in learned["domains"]}
     card = {**learned, "domains": domains}
-    bounds = [card["sampling"]["max_tokens"] for card in (base, learned) if "max_tokens" in card["sampling"]]
-    if len(bounds) == 2:
-        card["sampling"] = {**learned["sampling"], "max_tokens": max(bounds)}
+    if (most := learned["sampling"].get("max_tokens")) is not None:
+        theirs = base["sampling"].get("max_tokens", SAMPLING["max_tokens"])
+        card["sampling"] = {**learned["sampling"], "max_tokens": max(most, theirs)}
     forms = {**earlier, **learned.get("forms", {})}
     return {**card, "forms": forms} if forms else card
 

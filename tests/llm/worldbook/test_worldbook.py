@@ -114,7 +114,7 @@ def test_a_book_predicts_what_its_templates_give_and_nothing_else() -> None:
     assert pages["notes-read"].expected(Step.of(call("read", name="new"), "", [])) == "Error: no note new"
 
 
-def test_a_book_is_not_sure_of_a_success_that_no_call_of_such_arguments_had() -> None:
+def test_a_book_is_not_sure_of_a_success_where_the_arguments_break_the_schema() -> None:
     found = mine(SESSIONS)
     right, wrong = (found.answer(found.step(call("write", name=name, text="a b"), "", [])) for name in ("new", ["new"]))
     assert right is not None and right.share > 0.9

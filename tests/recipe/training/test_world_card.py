@@ -104,6 +104,7 @@ def test_answers_may_be_twice_as_long_as_the_longest_that_either_stage_learned()
     endless = bounded_card(short, 100_000)
     assert bounded_card(None, 30) is None and short and endless
     assert endless["sampling"]["max_tokens"] == 2048
+    assert bounded_card(short, 0) == short, "nothing was learned that says how long an answer is"
     for base, learned in ((short, long), (long, short)):
         joined = joined_card(base, learned)
         assert joined and joined["sampling"] == {**SAMPLING, "max_tokens": 100}
