@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from agentworld_gym.core.domain.task import RUN, Task
 from agentworld_gym.core.engines import Controls, EngineError, Inspected, Machine
 from agentworld_gym.core.flow import Request, Work
 from agentworld_gym.kit.live import LiveMachine
+from agentworld_gym.kit.live.pool import STARTS
 from agentworld_gym.worlds.concurrency import AT_ONCE, SideBySide, side_by_side
 from agentworld_gym.worlds.dreamed import Opening
 from agentworld_gym.worlds.grounded import GroundedSession, GroundedWorld, defect, failed
@@ -110,19 +111,17 @@ class LiveWorld(GroundedWorld):
         return engine.offers(screen, task.instruction if engine.pays else "")
 
     def opened(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Opening | Failure]:
-        """Return how the episodes of some seeds begin, for a dream of them."""
+        """Return how the episodes of some seeds begin, for a dream of them.
+
+        Only as many sessions as start at a time are open at a time: the dream does not need them any more.
+        """
         opened: list[Opening | Failure] = [Opening(task) for task in tasks]
         open_ended = [place for place, task in enumerate(tasks) if task.first_observation is None]
-        begun = self.begin([tasks[place] for place in open_ended], [seeds[place] for place in open_ended])
-        for place, session in zip(open_ended, begun, strict=True):
-            if isinstance(session, Failure):
-                opened[place] = session
-                continue
-            task = tasks[place]
-            asked = session.instruction or task.instruction
-            told = {"first_observation": session.observation, "instruction": asked}
-            opened[place] = Opening(task.model_copy(update=told), session.offers)
-            session.close()
+        for first in range(0, len(open_ended), STARTS):
+            places = open_ended[first : first + STARTS]
+            begun = self.begin([tasks[place] for place in places], [seeds[place] for place in places])
+            for place, session in zip(places, begun, strict=True):
+                opened[place] = session if isinstance(session, Failure) else _opening(tasks[place], session)
         return opened
 
     def _start(self, task: Task, seed: int) -> Machine | Failure:
@@ -184,6 +183,14 @@ class LiveWorld(GroundedWorld):
     def close(self) -> None:
         """End all systems."""
         self.engines.close()
+
+
+def _opening(task: Task, session: GroundedSession) -> Opening:
+    """Return how an episode of a task begins, and end its session."""
+    with closing(session):
+        asked = session.instruction or task.instruction
+        told = {"first_observation": session.observation, "instruction": asked}
+        return Opening(task.model_copy(update=told), session.offers)
 
 
 def _knows_state(machine: Machine) -> bool:

@@ -40,6 +40,7 @@ from agentworld_gym.evaluation.live_check import check_live
 from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
 from agentworld_gym.kit.live.environments.engine import EnvironmentSession
 from agentworld_gym.kit.live.environments.worker import file_of
+from agentworld_gym.kit.live.pool import STARTS
 from agentworld_gym.kit.live.process_watch import family_of
 from agentworld_gym.llm.generators import ScriptedGenerator
 from agentworld_gym.llm.rows.row_reading import read_rows
@@ -142,6 +143,15 @@ def test_a_model_that_learned_to_pay_pays_and_ends_a_dream_and_the_environment_d
         env.step("east")
         info = env.step("finish")[4]
         assert info["success"] is False
+
+
+def test_a_dream_of_many_begins_with_as_few_sessions_of_the_system_as_start_at_a_time() -> None:
+    register_world("payer", lambda options: options.language(ScriptedGenerator(lambda _: ""), pays="success"))
+    live = {**CORRIDOR, "sessions": STARTS, "limits": {"start_seconds": 5}}
+    envs = gym.make_vec("AgentWorld/Custom-v0", num_envs=3 * STARTS, world="payer", live=live)
+    shown, _ = envs.reset(seed=1)
+    assert len(shown) == 3 * STARTS and all("Corridor" in one for one in shown)
+    envs.close()
 
 
 def test_sessions_hold_what_was_paid_and_a_world_is_right_that_says_so_too(tmp_path: Path) -> None:
