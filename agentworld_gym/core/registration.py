@@ -122,8 +122,8 @@ class Domain:
     """A function that returns the `agentworld_gym.core.screens.screen.Screen`: the domain is graphical."""
 
     offers: str | None = None
-    """A function of the text of a screen and of an instruction that returns the actions that can be done there, for
-    dreams of screens that pay; None where screens do not tell them."""
+    """A function of the text of a screen and of an instruction that returns the actions that can be done there, and
+    None where the text is no screen: for dreams of screens that pay."""
 
     syntaxes: Mapping[str, str] = field(default_factory=dict)
     """The `agentworld_gym.core.actions.syntaxes.ActionSyntax` of each way to write an action that this domain brings,

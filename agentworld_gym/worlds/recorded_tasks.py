@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from agentworld_gym.worlds.options import WorldOptions
 
 
-Offered = Callable[[str, str], tuple[str, ...]]
-"""A function of the text of a screen and of an instruction that returns the actions that can be done."""
+Offered = Callable[[str, str], tuple[str, ...] | None]
+"""A function of the text of a screen and of an instruction that returns the actions that can be done; None where the
+text is no screen."""
 
 
 class RecordedTasks(Strict):
@@ -135,8 +136,8 @@ class NoSystem:
         return False
 
     def offers(self, task: Task, screen: str) -> tuple[str, ...] | None:
-        """Return the actions that can be done, where the screen tells any; None where it does not."""
-        return (self._offered(screen, task.instruction) or None) if self._offered is not None else None
+        """Return the actions that can be done, where the screen tells them; None where it does not."""
+        return self._offered(screen, task.instruction) if self._offered is not None else None
 
     def begin(self, tasks: Sequence[Task], seeds: Sequence[int]) -> list[Session | Failure]:
         """Begin nothing: each failure says that there is no system."""

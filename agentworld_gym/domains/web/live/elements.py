@@ -39,13 +39,15 @@ def actions_on(nodes: Sequence[ScreenNode], instruction: str = "") -> tuple[str,
     return tuple(dict.fromkeys(_actions(nodes, instruction)))[:MOST]
 
 
-def actions_shown(screen: str, instruction: str) -> tuple[str, ...]:
-    """Return what can be done with the elements of a page, as `actions_on`, from the text that shows it.
+def actions_shown(screen: str, instruction: str) -> tuple[str, ...] | None:
+    """Return what can be done with the elements of a page, as `actions_on`, from the text that shows it; None where it
+    shows no page.
 
     >>> actions_shown("### Snapshot\n```yaml\n- button \"Save\" [ref=e3]\n```", "Save it.")
     ('{"name": "browser_click", "arguments": {"element": "Save button", "ref": "e3"}}',)
     """
-    return actions_on(read(screen), instruction)
+    nodes = read(screen)
+    return actions_on(nodes, instruction) if nodes else None
 
 
 def named_actions(nodes: Sequence[ScreenNode]) -> tuple[str, ...]:
