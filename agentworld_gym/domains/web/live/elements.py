@@ -40,7 +40,7 @@ def actions_on(nodes: Sequence[ScreenNode], instruction: str = "") -> tuple[str,
 
 
 def actions_shown(screen: str, instruction: str) -> tuple[str, ...] | None:
-    """Return what can be done with the elements of a page, as `actions_on`, from the text that shows it; None where it
+    r"""Return what can be done with the elements of a page, as `actions_on`, from the text that shows it; None where it
     shows no page.
 
     >>> actions_shown("### Snapshot\n```yaml\n- button \"Save\" [ref=e3]\n```", "Save it.")
