@@ -71,6 +71,15 @@ def make(length: int = 2) -> Corridor:
     return Corridor(length)
 
 
+class Crowded(Corridor):
+    """A corridor in which so much can be done that a recording does not hold it."""
+
+    def _info(self) -> dict[str, Any]:
+        return {
+            "admissible_commands": [*super()._info()["admissible_commands"], "fall", *(f"say {n}" for n in range(40))]
+        }
+
+
 def threaded(length: int = 2) -> Corridor:
     """Make a corridor beside a thread, so that its process cannot be copied."""
     threading.Thread(target=time.sleep, args=(600,), daemon=True).start()

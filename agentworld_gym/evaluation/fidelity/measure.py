@@ -24,8 +24,10 @@ from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.base.process.elsewhere import Elsewhere
 from agentworld_gym.base.process.interrupts import remembered_interrupt
+from agentworld_gym.core.actions.finish import finishes
 from agentworld_gym.core.contracts import Observation, Teachable
 from agentworld_gym.core.domain.task import Split
+from agentworld_gym.core.registration import find_domain
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
 from agentworld_gym.envs.options import EnvOptions
 from agentworld_gym.evaluation.fidelity.aggregate import BaselineName, Beside, Findings, aggregate
@@ -335,10 +337,16 @@ def _planner(plan: FidelityPlan, truth: EpisodeRunner, rows: Sequence[Row]) -> s
         return None
     if all(truth.source.pick(seed, {}).expert for seed in plan.plans):
         return "mixed"
-    if any(row.success is not None for row in rows):
-        return plan.planner
-    logger.info("no plans: no task has an expert, and nothing tells whether one is solved")
-    return None
+    if all(row.success is None for row in rows):
+        logger.info("no plans: no task has an expert, and nothing tells whether one is solved")
+        return None
+    known = any("can " in line for row in rows for line in row.verdicts)
+    if plan.planner == "explore" and find_domain(truth.spec.id) is None and not known:
+        menus = (truth.source.pick(seed, {}).menu for seed in plan.plans)
+        if not all(any(not finishes(action) for action in menu) for menu in menus):
+            logger.info("no plans: the dream tells no actions, as the recordings hold none, and no task has a menu")
+            return None
+    return plan.planner
 
 
 @dataclass(frozen=True)

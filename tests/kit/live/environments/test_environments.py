@@ -209,6 +209,19 @@ def test_plans_for_a_world_that_tells_success_are_those_of_explorers(tmp_path: P
     assert found.consistency.policy == "explore" and found.consistency.ratio in (None, 1.0)
 
 
+def test_a_dream_that_tells_no_actions_has_no_plans(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "corridor.yaml"
+    file.write_text(yaml.safe_dump({"domain": "custom", **CORRIDOR, "env": "python:live_environment:Crowded"}))
+    caplog.set_level("INFO")
+    rows = record(ENVIRONMENT_SPEC, 8, levels=(1,), world=f"live:{file}")
+    assert any(row.success is not None for row in rows), "such a system tells success, so that there could be plans"
+    hall = ScriptedGenerator(lambda _: predicted("A hall.\n[reward 0]"))
+    register_world("hall", lambda options: options.language(hall, pays="success"))
+    options = EnvOptions(spec=ENVIRONMENT_SPEC, live=str(file), world="hall")
+    found, _ = measure(options, FidelityPlan(rows, free=False, plans=range(2)))
+    assert found.consistency is None and "no plans: the dream tells no actions" in caplog.text
+
+
 def test_a_handle_of_a_system_needs_no_spec(tmp_path: Path) -> None:
     file = tmp_path / "corridor.yaml"
     file.write_text(yaml.safe_dump({"domain": "custom", **CORRIDOR}))
