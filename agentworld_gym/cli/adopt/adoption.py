@@ -42,6 +42,7 @@ from agentworld_gym.evaluation.report import write_page
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.kit.live import LiveSource
 from agentworld_gym.kit.live.config import EXTENDS
+from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
 from agentworld_gym.llm.rows.row_reading import read_rows
 from agentworld_gym.recipe.config_files import load_config
 from agentworld_gym.recipe.training.metrics import Metrics
@@ -242,7 +243,8 @@ def _ensure_same(adoption: Adoption) -> None:
     """Note what is adopted, and refuse the folder of another adoption."""
     note = adoption.out / "adoption.yaml"
     config = None if adoption.config is None else str(adoption.config.resolve())
-    asked: dict[str, Any] = {"config": config, "spec": adoption.source, "model": adoption.model}
+    spec = adoption.spec.id if adoption.source == ENVIRONMENT_SPEC else adoption.source  # Installations move.
+    asked: dict[str, Any] = {"config": config, "spec": spec, "model": adoption.model}
     if adoption.traces:
         asked["traces"] = [str(path.resolve()) for path in adoption.traces]
     if adoption.agent is not None:
