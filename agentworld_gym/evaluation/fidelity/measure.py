@@ -299,7 +299,7 @@ def _ask(
             show = follower(f"{NAMES[who]}, own history", "steps", total, beside.free)
             replay(table.runner, findings.cases, taught=False, wave=plan.wave, into=beside.free, on_progress=show)
     findings.baselines.update(_baselines(findings))
-    planner = _planner(plan, truth, rows)
+    planner = _planner(plan, runner, truth, rows)
     if planner is not None:
         direct: dict[int, dict[int, Played]] = {}
 
@@ -331,7 +331,7 @@ def _ask(
             findings.beside[who].consistency = planned(table.runner, f"{NAMES[who]}, plans")
 
 
-def _planner(plan: FidelityPlan, truth: EpisodeRunner, rows: Sequence[Row]) -> str | None:
+def _planner(plan: FidelityPlan, runner: EpisodeRunner, truth: EpisodeRunner, rows: Sequence[Row]) -> str | None:
     """Return who draws the plans; None where there are none."""
     if not plan.plans:
         return None
@@ -340,12 +340,12 @@ def _planner(plan: FidelityPlan, truth: EpisodeRunner, rows: Sequence[Row]) -> s
     if all(row.success is None for row in rows):
         logger.info("no plans: no task has an expert, and nothing tells whether one is solved")
         return None
-    known = any("can " in line for row in rows for line in row.verdicts)
-    if plan.planner == "explore" and find_domain(truth.spec.id) is None and not known:
-        menus = (truth.source.pick(seed, {}).menu for seed in plan.plans)
-        if not all(any(not finishes(action) for action in menu) for menu in menus):
-            logger.info("no plans: the dream tells no actions, as the recordings hold none, and no task has a menu")
-            return None
+    if plan.planner == "explore" and find_domain(truth.spec.id) is None:
+        ((episode, _, _),) = runner.start([plan.plans[0]], {})
+        with closing(episode.session):
+            if episode.offers is None and all(map(finishes, episode.task.menu)):
+                logger.info("no plans: the dream tells no actions, and its tasks have no menu")
+                return None
     return plan.planner
 
 

@@ -41,13 +41,14 @@ class OfferedExplorer:
 
         Args:
             shown: What the world shows.
-            offers: The actions that can be done; None takes the menu, where the world tells none.
+            offers: The actions that can be done; None takes the menu, or else what was offered before, where the world
+                tells none.
 
         Raises:
-            SpecError: The world tells none, and there is no menu.
+            SpecError: The world never told any, and there is no menu.
         """
         if offers is None:
-            offers = self._menu
+            offers = self._menu or tuple(self._known)
             if not offers:
                 raise SpecError("the live system", "menu", [], "the actions to try: the system itself tells none")
         self._left -= 1

@@ -215,6 +215,7 @@ def test_a_dream_that_tells_no_actions_has_no_plans(tmp_path: Path, caplog: pyte
     caplog.set_level("INFO")
     rows = record(ENVIRONMENT_SPEC, 8, levels=(1,), world=f"live:{file}")
     assert any(row.success is not None for row in rows), "such a system tells success, so that there could be plans"
+    assert any("can " in line for row in rows for line in row.verdicts), "elsewhere it tells fewer actions"
     hall = ScriptedGenerator(lambda _: predicted("A hall.\n[reward 0]"))
     register_world("hall", lambda options: options.language(hall, pays="success"))
     options = EnvOptions(spec=ENVIRONMENT_SPEC, live=str(file), world="hall")
