@@ -26,6 +26,7 @@ from agentworld_gym.base.process.elsewhere import Elsewhere
 from agentworld_gym.base.process.interrupts import remembered_interrupt
 from agentworld_gym.core.actions.finish import finishes
 from agentworld_gym.core.contracts import Observation, Teachable
+from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.domain.task import Split
 from agentworld_gym.core.registration import find_domain
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
@@ -203,11 +204,12 @@ def rows_of(path: Path, domains: Sequence[str], sessions: int) -> dict[str, list
             world can replay it.
     """
     rows: dict[str, list[Row]] = {name: [] for name in domains}
+    own = {load_spec(name).id: name for name in domains if name.endswith((".yaml", ".yml"))}  # Rows name the id.
     others: set[str] = set()
     for row in read_rows(path):
         if row.turn_idx != row.total_turns:
             continue
-        name = spec_source(row)
+        name = own.get(row.domain) or spec_source(row)
         others.add(name)
         if not domains:
             rows.setdefault(name, [])

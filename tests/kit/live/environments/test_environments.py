@@ -199,6 +199,17 @@ def test_sessions_that_an_environment_cannot_begin_are_left_out_of_a_recording(t
     assert "is left out: " in caplog.text and "no such corridor" in caplog.text
 
 
+def test_recorded_sessions_are_measured_by_a_command(tmp_path: Path) -> None:
+    file, sessions, out = (tmp_path / name for name in ("corridor.yaml", "sessions.jsonl", "found.json"))
+    file.write_text(yaml.safe_dump({"domain": "custom", **CORRIDOR}))
+    collect([load_spec(ENVIRONMENT_SPEC)], sessions, 3, 0, SmallModelSessions(world=f"live:{file}"), "test")
+    asked = ["eval", "fidelity", "custom", "--world", f"live:{file}", "--data", str(sessions), "--out", str(out)]
+    done = CliRunner().invoke(app, [*asked, "--plans", "0", "--nearest", "0"])
+    assert done.exit_code == 0, done.output
+    [found] = json.loads(out.read_text())["domains"]
+    assert found["sessions"] == 3 and found["free"]["measures"]["exact"]["share"] == 1.0
+
+
 def test_plans_for_a_world_that_tells_success_are_those_of_explorers(tmp_path: Path) -> None:
     file = tmp_path / "corridor.yaml"
     file.write_text(yaml.safe_dump({"domain": "custom", **CORRIDOR}))
