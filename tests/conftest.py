@@ -18,9 +18,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell that runs the tests in the background has them ignore Ctrl-C, and so would every program that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples in every run, and no verdict that depends on how busy the machine is. `make test-all` tries ten
-# times as many.
-settings.register_profile("deterministic", derandomize=True, deadline=None, max_examples=30)
+# The same examples in every run, and no verdict that depends on how busy the machine is. `make test-all` tries more.
+settings.register_profile("deterministic", derandomize=True, deadline=None, max_examples=50)
 settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=300)
 settings.load_profile("deterministic")
 

@@ -35,7 +35,7 @@ def test_recorded_spans_are_pieces_of_what_the_dialect_shows(domain: str, dialec
     config = CollectConfig(probe_share=1.0)
     first, second = (Recorder([load_spec(source)], config, 5) for source in (domain, f"{domain}:{dialect}"))
     kinds, own = set[str](), set[str]()
-    for number in range(4):
+    for number in range(6):
         row, other = first.row(number), second.row(number)
         assert row is not None and other is not None and len(other.spans) == other.turn_idx
         own |= {span.kind for spans in row.spans for span in spans}

@@ -26,6 +26,7 @@ GOOD = {"name": "read_port", "description": "Reads.", "parameters": PORT}
 ROWS: dict[str, list[dict[str, Any]]] = {"ports": [{"id": 7, "name": "Delft", "port_id": None, "depth": 2.5}]}
 
 
+@settings(max_examples=150)
 @given(odd_schemas.tools)
 def test_every_tool_is_kept_or_left_out_by_name_and_a_good_one_beside_it_is_kept(tools: list[Any]) -> None:
     found = usable_tools([*tools, GOOD])
@@ -37,6 +38,7 @@ def test_every_tool_is_kept_or_left_out_by_name_and_a_good_one_beside_it_is_kept
     )
 
 
+@settings(max_examples=150)
 @given(odd_schemas.tools)
 def test_whoever_reads_the_tools_that_are_kept_can_read_all_of_them(tools: list[Any]) -> None:
     kept = client_tools([*tools, GOOD]).tools

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.core.domain.answer_readings import LONGEST, readings
@@ -233,6 +233,7 @@ GLUE = ("is", "the captain", "captain", "of", "the guild", ":", ",", "and", "bel
 WORDS = st.lists(st.sampled_from(GLUE), max_size=3).map(" ".join)
 
 
+@settings(max_examples=600)
 @given(st.tuples(WORDS, st.sampled_from(NAMES), WORDS, st.sampled_from(NAMES), WORDS))
 @example(("", "Old Tom", "is heavier than", "Ada Brook", ""))
 @example(("The captain", "Ada Brook", "is", "Old Tom", ""))

@@ -96,6 +96,7 @@ def test_random_choices_seldom_succeed(family: str, level: int) -> None:
     assert wins <= 2
 
 
+@settings(max_examples=200, deadline=None)
 @given(any_task)
 def test_shape_of_a_task(task: Task) -> None:
     assert Task.model_validate(task.model_dump()) == task

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 from worlds import predicted
@@ -221,6 +221,7 @@ class TestMoves:
             with pytest.raises(ChangeError, match=says):
                 apply(self.DESK, f"{CHANGE}\n{operations}")
 
+    @settings(max_examples=200, deadline=None)
     @given(
         st.lists(st.tuples(st.sampled_from("abc"), st.integers(-9, 9), st.integers(0, 99)), min_size=2, max_size=9),
         st.integers(-30, 30),
@@ -236,10 +237,12 @@ class TestMoves:
 class TestExactness:
     """`apply(a, diff(a, b)) == b`, whatever the texts."""
 
+    @settings(max_examples=1500, deadline=None)
     @given(any_text, any_text)
     def test_of_any_two_texts(self, before: str, after: str) -> None:
         assert apply(before, diff(before, after)) == after
 
+    @settings(max_examples=500, deadline=None)
     @given(st.lists(line, min_size=1, max_size=20), st.data())
     def test_of_neighbouring_texts(self, lines: list[str], data: st.DataObject) -> None:
         after = list(lines)
@@ -252,11 +255,13 @@ class TestExactness:
             assert apply(texts[0], change) == texts[1]
             assert len(change) <= max(len(texts[1]) + len(FULL) + 1, len(SAME))
 
+    @settings(max_examples=300, deadline=None)
     @given(any_text)
     def test_numbered_lines_written_back_are_the_state(self, state: str) -> None:
         shown = unescape(escape(numbered(state)))
         assert apply(state, f"{CHANGE}\n{shown}") == state
 
+    @settings(max_examples=300, deadline=None)
     @given(any_text, any_text)
     def test_through_a_completion(self, before: str, after: str) -> None:
         """Escaping and the tags of a completion take nothing away."""
@@ -264,6 +269,7 @@ class TestExactness:
         read = parse_completion(predicted(f"\n{escape(written)}\n"))
         assert read == written
 
+    @settings(max_examples=500, deadline=None)
     @given(any_text, any_text)
     def test_garbage_raises_one_error_or_none(self, before: str, written: str) -> None:
         try:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.agents.collect.config import CollectConfig
@@ -59,6 +59,7 @@ def said_of(known: TextBlocks) -> list[str]:
     return [*known._blocks, *("\n".join(lines) for lines in known._blocks.values())]
 
 
+@settings(max_examples=300)
 @given(text=TEXTS, texts=st.dictionaries(NAMES, TEXTS, max_size=4), data=st.data())
 def test_any_text_comes_back_whatever_blocks_there_are(text: str, texts: dict[str, str], data: st.DataObject) -> None:
     known = TextBlocks(

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.agents.collect.config import CollectConfig
@@ -120,6 +120,7 @@ lines = st.text(st.characters(codec="utf-8"), max_size=80) | st.sampled_from(
 )
 
 
+@settings(max_examples=150)
 @given(
     domain=st.sampled_from([*DOMAINS, "custom"]),
     action=lines | st.builds('{{"name": "browser_click", "arguments": {{"ref": "{}"}}}}'.format, st.integers(0, 99)),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from desktops import Desktop, desktop
 from hostile import ESCAPES
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.core.domain.spec import load_spec
@@ -294,6 +294,7 @@ SOURCES = st.one_of(
 MACHINE = Desktop(DesktopMachine.start({}, 0)).machine
 
 
+@settings(max_examples=300, deadline=None)
 @given(SOURCES)
 def test_any_source_is_answered(source: str) -> None:
     answer(MACHINE, source)

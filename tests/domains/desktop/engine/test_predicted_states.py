@@ -84,7 +84,7 @@ ACTIONS = (
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=ACTIONS, after=OPERATIONS)
 def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: str, after: str) -> None:
     if (state := printed_state(ANSWERS, BEFORE, answer)) is None:

@@ -186,7 +186,7 @@ SHARED = fresh()
 
 
 @given(st.lists(calls, min_size=1, max_size=5))
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_sequence_of_anything_is_answered_and_forks_agree(sequence: list[Any]) -> None:
     machine = SHARED.fork()
     twin = machine.fork()
@@ -197,6 +197,7 @@ def test_any_sequence_of_anything_is_answered_and_forks_agree(sequence: list[Any
 
 
 @given(st.text(max_size=200) | trees.map(lambda tree: json.dumps(tree, default=str)))
+@settings(max_examples=100, deadline=None)
 def test_any_text_that_the_parser_takes_is_answered(text: str) -> None:
     action = ActionParser(load_spec("mcp")).parse(text, SHARED.service.listed)
     if action.error is None and action.kind.value == "act":

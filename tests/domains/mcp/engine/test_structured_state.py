@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import assert_restored_goes_on, assert_view_prints, roundtripped
 
@@ -266,6 +266,7 @@ ACTIONS = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=300)
 @given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=ACTIONS)
 def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: dict[str, Any]) -> None:
     if (state := printed_state(ANSWERS, BEFORE, answer)) is None:

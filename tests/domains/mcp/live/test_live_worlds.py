@@ -114,7 +114,7 @@ def test_a_task_with_an_expert_is_recorded_as_experts_and_clumsier_agents_play_i
         "success": [{"run": call("list_notes"), "expect": {"equals": "tea"}}],
     }
     world = f"live:{written(tmp_path, tasks=[note], tools=READING)}"  # Other tools sleep, or die.
-    done = CliRunner().invoke(app, ["collect", "mcp", "--world", world, "-n", "6", "--out", f"{tmp_path}/rows.jsonl"])
+    done = CliRunner().invoke(app, ["collect", "mcp", "--world", world, "-n", "9", "--out", f"{tmp_path}/rows.jsonl"])
     assert done.exit_code == 0, done.output
     rows = list(read_rows(tmp_path / "rows.jsonl"))
     assert len({row.policy for row in rows} & {"expert", "mixed", "blend"}) > 1

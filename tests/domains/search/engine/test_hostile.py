@@ -177,7 +177,7 @@ arguments = st.fixed_dictionaries(
 calls = st.fixed_dictionaries({"name": st.sampled_from(TOOLS) | values, "arguments": arguments | values}) | values
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.large_base_example])
 @given(st.lists(calls, min_size=1, max_size=6))
 def test_no_exception_leaves_the_engine(actions: list[Any]) -> None:
     web = machine()

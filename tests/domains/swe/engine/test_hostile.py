@@ -218,7 +218,7 @@ keys = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(names, st.dictionaries(keys, values, max_size=5)), max_size=4))
 def test_any_call_gets_a_text(calls: list[tuple[str, dict[str, Any]]]) -> None:
     machine = SweEngine("monty").start({"files": FILES}, 0)

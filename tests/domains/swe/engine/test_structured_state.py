@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import assert_restored_goes_on
 
@@ -342,6 +342,7 @@ ACTIONS = st.sampled_from(
 )
 
 
+@settings(max_examples=400, deadline=None)
 @given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=ACTIONS, following=ACTIONS)
 def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: Any, following: Any) -> None:
     text = None if action is None else json.dumps(action)

@@ -158,6 +158,7 @@ def test_any_keys_give_a_screen(keys: list[str], duration: object) -> None:
     assert isinstance(machine.act([{"keystrokes": text + "\n", "duration": duration} for text in keys]), str)
 
 
+@settings(max_examples=200, deadline=None)
 @given(script=st.text(alphabet="a;&|(){}<>$`'\"\\\n #=if thenfido casedonwhl!", max_size=60))
 def test_the_reader_of_scripts_always_comes_to_an_end(script: str) -> None:
     try:

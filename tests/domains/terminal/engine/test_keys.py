@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.domains.terminal.engine import TerminalMachine
@@ -114,6 +114,7 @@ KEYS = st.lists(
 )
 
 
+@settings(max_examples=200, deadline=None)
 @given(KEYS)
 def test_the_screen_shows_the_line_that_runs(keys: list[str]) -> None:
     line, printed = InputLine(), ["$ "]

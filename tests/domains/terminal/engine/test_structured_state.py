@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import assert_restored_goes_on, assert_view_prints, roundtripped
 
@@ -298,6 +298,7 @@ OPERATIONS = operations(
 COMMANDS = ["ls -l", "cat a.txt > b.txt", "tar -tf a.txt", "cp a.txt docs", "mv docs x", "cd docs", "chmod 600 a.txt"]
 
 
+@settings(max_examples=300, deadline=None)
 @given(
     answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join),
     commands=st.tuples(st.sampled_from(COMMANDS), st.sampled_from(COMMANDS)),

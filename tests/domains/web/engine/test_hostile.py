@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.core.domain.spec import load_spec
@@ -118,6 +118,7 @@ def test_random_actions_are_all_answered(dialect: str, controls: Controls) -> No
         machine.close()
 
 
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         ANYTHING
@@ -143,6 +144,7 @@ def test_anything_is_answered_and_a_fork_answers_alike(actions: list[Any]) -> No
     machine.close()
 
 
+@settings(max_examples=300, deadline=None)
 @given(st.text(alphabet=st.sampled_from("<>/=\"' abdilpstru&;-!\n\x00é"), max_size=200))
 def test_any_text_is_a_page(text: str) -> None:
     for html in (text, f"<table><{text}", f"<select><option>{text}</select><dialog open>{text}"):

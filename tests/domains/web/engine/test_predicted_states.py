@@ -75,7 +75,7 @@ CALLS = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(answer=st.lists(OPERATIONS, min_size=1, max_size=3).map("\n".join), action=CALLS, after=OPERATIONS)
 def test_a_predicted_state_is_printed_or_an_answer_error(answer: str, action: dict[str, Any], after: str) -> None:
     if (state := printed_state(ANSWERS, BEFORE, answer, json.dumps(action))) is None:

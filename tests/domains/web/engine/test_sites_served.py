@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 from web_visitor import NAMES, SHOP, Visitor, accounts, shop, start
@@ -134,6 +134,7 @@ TEXTS = st.text(max_size=40) | st.sampled_from(
 PATHS = st.sampled_from([route.path for name in NAMES for route in load_site(name).about.routes])
 
 
+@settings(max_examples=600, deadline=None)
 @given(
     host=st.sampled_from([f"{name}.example" for name in NAMES]) | TEXTS,
     method=st.sampled_from(["GET", "POST", "PUT", ""]),

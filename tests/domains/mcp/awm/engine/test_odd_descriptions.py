@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import odd_schemas
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentworld_gym.domains.mcp.awm.engine.inside.openapi import MAX_PARTS, tools_of
@@ -52,6 +52,7 @@ operations = (
 )
 
 
+@settings(max_examples=150, deadline=None)
 @given(operations, operations, st.dictionaries(st.sampled_from(("Port", "Ship")), odd_schemas.schemas, max_size=2))
 def test_whatever_an_author_wrote_the_other_tools_are_told(one: Any, other: Any, schemas: dict[str, Any]) -> None:
     description = {
