@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from hostile import ESCAPES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentworld_gym.base.process import disposable
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.core.engines import Controls
 from agentworld_gym.domains.desktop.engine import DesktopMachine
@@ -22,6 +24,16 @@ from agentworld_gym.domains.desktop.screen_texts import SEVEN_COLUMNS
 
 SHAPES: list[Any] = [None, 7, 1.5, b"pass", [], {}, {"name": "click"}, ["pass"], object(), float("nan"), ""]
 FORBIDDEN = ("open", "exec", "import", "os.", "subprocess.", "socket.", "shutil.", "ctypes.", "pty.", "signal.")
+
+
+def in_pool() -> bool:
+    """Whether the pool of processes in which shells run is starting one, which it may at any time."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == disposable.__name__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Watch:
@@ -33,7 +45,7 @@ class Watch:
         sys.addaudithook(self.note)
 
     def note(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if self.active and event.startswith(FORBIDDEN):
+        if self.active and event.startswith(FORBIDDEN) and not in_pool():
             self.seen.append(f"{event} {arguments!r}"[:200])
 
     @contextmanager
