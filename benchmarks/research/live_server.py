@@ -2,9 +2,11 @@
 
 A task names a thing and its type, and in the family `note` what to note of it, among calls for other things, types and
 notes. Success is the content of the graph, which the live server tells (`run`), and in the dream the model (`probe`).
+With `--guard` the live server carries out the steps whose answers the model doubts, probes among them.
 
     agentworld adopt memory.yaml --out runs/memory --minutes 48
     python benchmarks/research/live_server.py dream memory.yaml --world runs/memory/world --seeds 0 1 2
+    python benchmarks/research/live_server.py dream memory.yaml --world runs/memory/world --seeds 0 1 2 --guard 0.9
     python benchmarks/research/live_server.py live memory.yaml --seeds 0 1 2
     python benchmarks/research/live_server.py live memory.yaml --seeds 0 1 2 --steps 512
     python benchmarks/research/live_server.py random memory.yaml
@@ -18,6 +20,7 @@ import argparse
 import json
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -108,6 +111,7 @@ def main() -> None:
     parser.add_argument("--world", help="the folder of the adopted world to dream in")
     parser.add_argument("--family", choices=("make", "note"), default="make")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0])
+    parser.add_argument("--guard", type=float, help="the least probability of an answer that is not grounded")
     parser.add_argument("--steps", type=int, default=2048)
     parser.add_argument("--episodes", type=int, default=100)
     asked = parser.parse_args()
@@ -121,14 +125,25 @@ def main() -> None:
 
     from agentworld_gym.integrations.sb3 import MenuPolicy, TextEncoder, make_sb3_env
 
-    dream = {"world": asked.world} if asked.who == "dream" else {"world": "live"}
+    dream: dict[str, Any] = {"world": asked.world if asked.who == "dream" else "live"}
+    if asked.guard is not None:
+        guard = {"least": asked.guard, "remedy": "ground"}
+        dream["language"] = {"guard": guard, "generator": {"confidence": True}}
     live = {**system, "tasks": list(tasks(asked.family, "train", 200, "probe" if asked.who == "dream" else "run"))}
     for seed in asked.seeds:
         encoder = TextEncoder(max_menu=CHOICES)
         env = make_sb3_env(ENV, MEMBERS, seed, encoder=encoder, live=live, max_steps=MAX_STEPS, **dream)
         began = time.monotonic()
         model = MaskablePPO(MenuPolicy, env, device="cpu", seed=seed, **PPO)  # type: ignore[arg-type]
-        model.learn(asked.steps)
+        grounded = Counter[str]()
+
+        def count(told: dict[str, Any], _: Any, grounded: Counter[str] = grounded) -> bool:
+            infos = told["infos"]
+            grounded["steps"] += sum(info.get("source") == "grounded" for info in infos)
+            grounded["probes"] += sum(info.get("probes", {}).get("grounded", 0) for info in infos)
+            return True
+
+        model.learn(asked.steps, count)
         rate = model.num_timesteps / (time.monotonic() - began)
         env.close()
 
@@ -137,7 +152,7 @@ def main() -> None:
 
         won = success_of(choose, system, asked.family, asked.episodes)
         told = f"{asked.who}, {asked.family}, seed {seed}: {model.num_timesteps} steps at {rate:.1f}/s"
-        print(f"{told}, {won:.2f} of {asked.episodes}", flush=True)
+        print(f"{told}, grounded {dict(grounded)}, {won:.2f} of {asked.episodes}", flush=True)
 
 
 if __name__ == "__main__":

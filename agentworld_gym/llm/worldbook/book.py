@@ -33,6 +33,7 @@ from agentworld_gym.llm.worldbook.steps import (
     Effects,
     JsonType,
     Step,
+    is_error,
     json_type,
     rendered,
     values_at,
@@ -268,9 +269,12 @@ class ActionPage(Strict):
         return sorted(likely, key=lambda one: (one[1], one[0].count), reverse=True)
 
     def told(self, step: Step, barred: Collection[str] = ()) -> LikelyAnswer | None:
-        """Return the likeliest answer of those that the page tells in full; None where it tells none."""
+        """Return the likeliest answer of those that the page tells in full; None where it tells none. No rule makes a
+        success of arguments that do not fit the schema."""
+        admitted = self.admits(step.arguments)
         for rule in self.rules:
-            if rule.when.holds(step) and (text := rendered(rule.answer, step)) is not None:
+            text = rendered(rule.answer, step) if rule.when.holds(step) else None
+            if text is not None and (admitted or is_error(text, step.action)):
                 return LikelyAnswer(text, rule.right / (rule.steps + 1))
         found = [LikelyAnswer(fact.answer, fact.holds) for fact in self._known(step)]
         if step.again is not None and self.repeats is not None:

@@ -37,6 +37,7 @@ from agentworld_gym.llm.retrieval import StepRetrieval, origin_of_row
 from agentworld_gym.llm.retrieval.build import build_index
 from agentworld_gym.llm.rows.row import Row, RowProvenance
 from agentworld_gym.llm.worldbook import BookFirst, Worldbook, chosen_sessions, mine, read_worldbook
+from agentworld_gym.llm.worldbook.book import BookRule, When
 from agentworld_gym.llm.worldbook.steps import Effects, Step, rendered, templated
 from agentworld_gym.worlds.checks import REASONS
 
@@ -119,6 +120,16 @@ def test_a_book_is_not_sure_of_a_success_where_the_arguments_break_the_schema() 
     right, wrong = (found.answer(found.step(call("write", name=name, text="a b"), "", [])) for name in ("new", ["new"]))
     assert right is not None and right.share > 0.9
     assert wrong is not None and wrong.share == 0
+
+
+@pytest.mark.parametrize(("says", "told"), [("fine", False), ("Error: no", True)])
+def test_no_rule_makes_a_success_of_arguments_that_break_the_schema(says: str, told: bool) -> None:
+    found = mine(SESSIONS)
+    rule = BookRule(when=When(given=("name",)), answer=says, steps=9, right=9, without=0)
+    page = found.actions["notes-write"].model_copy(update={"rules": (rule,)})
+    right, wrong = (page.told(found.step(call("write", name=name, text="a b"), "", [])) for name in ("new", ["new"]))
+    assert right is not None and right.text == says
+    assert (wrong is not None and wrong.text == says) is told
 
 
 def test_commands_have_words_and_no_schema() -> None:
