@@ -143,7 +143,7 @@ def collect(
     from agentworld_gym.core.domain.spec import load_spec
     from agentworld_gym.llm.rows.parquet import write_parquet, write_shards
     from agentworld_gym.llm.rows.row_reading import read_rows
-    from agentworld_gym.recipe.config_files import load_config
+    from agentworld_gym.recipe.config_files import load_collect
 
     if out.suffix == ".parquet":
         raise SpecError("command line", "--out", str(out), "a folder, or a .jsonl file; --format parquet adds Parquet")
@@ -156,7 +156,7 @@ def collect(
     specs = [load_spec(source) for source in dict.fromkeys(source_in_dialect(name, dialect) for name in domains)]
     asked: dict[str, Any] = {"profile": profile, "families": families, "controls_share": controls_share}
     asked |= {"world": world, "agent": agent, "levels": dict.fromkeys(levels, 1.0) if levels else None}
-    base = CollectConfig() if config is None else load_config(config).collect
+    base = CollectConfig() if config is None else load_collect(config)
     if engines:
         asked["engines"] = {**base.engines, **(pairs(engines, "--engine") or {})}
     if sampling:

@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agentworld_gym.agents.collect.config import SmallModelSessions
 from agentworld_gym.base.documents.strict import Strict, read_yaml, validated
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.recipe.training.stage_config import CptConfig
@@ -38,6 +39,30 @@ def config_path(source: str | Path) -> Path:
     if not path.is_file():
         raise SpecError(str(source), "configuration", str(source), f"a YAML file, or one of: {', '.join(shipped())}")
     return path
+
+
+class _Sessions(Strict):
+    """The part of a configuration that says who plays what."""
+
+    collect: SmallModelSessions
+
+
+def load_collect(source: str | Path) -> SmallModelSessions:
+    """Read the `collect` part of a configuration, which needs no other.
+
+    Args:
+        source: The name of a shipped one, or the path of a file that ends with .yaml.
+
+    >>> load_collect("search").max_turns
+    12
+
+    Raises:
+        SpecError: names the file, the key, its value and what was expected.
+    """
+    path = config_path(source)
+    data = read_yaml(path)
+    held = {"collect": data["collect"]} if isinstance(data, dict) and "collect" in data else {}
+    return validated(_Sessions, held, path).collect
 
 
 def load_config(

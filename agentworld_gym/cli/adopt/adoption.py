@@ -67,8 +67,8 @@ EPISODES = 20
 """How many episodes the check plays."""
 
 FIRST, GROWTH = 1000, 1.25
-"""How many sessions are recorded before new kinds of answers are counted, and by which factor they grow. Few sessions may
-meet all kinds, and still show too few of each to learn from."""
+"""How many sessions are recorded before new kinds of answers are counted, and by which factor they grow. Fewer may meet
+all kinds, and still show too little of each to learn from."""
 
 AGENT_SHARE = 0.3
 """The share of the recorded sessions that an agent plays, where there is one; an explorer plays the others."""

@@ -37,7 +37,7 @@ from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.row import Row
 from agentworld_gym.llm.rows.row_reading import read_rows
-from agentworld_gym.recipe.config_files import load_config
+from agentworld_gym.recipe.config_files import load_collect
 from agentworld_gym.worlds.options import WorldOptions
 from agentworld_gym.worlds.registry import open_world
 
@@ -45,7 +45,7 @@ ROOT = Path(__file__).resolve().parents[3]
 SPEC = load_spec("terminal")
 CUSTOM = Path(__file__).resolve().parents[3] / "examples" / "custom_domain" / "spec.yaml"
 """A domain without a grounded world."""
-CONFIG = load_config("terminal-state").collect
+CONFIG = load_collect("terminal-state")
 SESSIONS = [row for number in range(44) if (row := Recorder([SPEC], CONFIG, seed=5).row(number)) is not None][:40]
 
 
@@ -388,3 +388,12 @@ def test_domains_take_turns() -> None:
     for number in range(4):
         row = recorder.row(number)
         assert row is None or row.domain == names[number % len(names)]
+
+
+def test_a_file_that_says_who_plays_what_needs_no_other_part(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("collect: {policies: {expert: 1.0}, max_turns: 3}")
+    assert load_collect(file).max_turns == 3
+    file.write_text("name: mine")
+    with pytest.raises(SpecError, match=r"mine\.yaml: collect: got None"):
+        load_collect(file)
