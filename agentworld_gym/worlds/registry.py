@@ -19,7 +19,16 @@ from agentworld_gym.worlds.grounded_variants import MODELS, engine_variants, ope
 from agentworld_gym.worlds.language import LanguageWorld
 from agentworld_gym.worlds.live import open_live
 from agentworld_gym.worlds.options import WorldOptions
-from agentworld_gym.worlds.own_tasks import TASKS, is_live, language_part, opener_of, schemes, unfolded
+from agentworld_gym.worlds.own_tasks import (
+    ADOPTED,
+    RECORDED,
+    TASKS,
+    is_live,
+    language_part,
+    opener_of,
+    schemes,
+    unfolded,
+)
 from agentworld_gym.worlds.recorded_tasks import open_recorded_tasks
 from agentworld_gym.worlds.recordings.recorded_world import RecordedWorld
 from agentworld_gym.worlds.recordings.recording_world import RecordingWorld
@@ -67,7 +76,7 @@ def kinds() -> str:
     ]
     recordings = ("recorded:PATH", "record:PATH+WORLD", "nearest:FILE", "worldbook:FILE or worldbook:FILE+WORLD")
     named = ("grounded", *variants, TINY, MODELS, "live or live:FILE", *own, "scripted", *recordings)
-    return ", ".join((*named, "or a registered name"))
+    return ", ".join((*named, "the folder `world` that `agentworld adopt` left", "or a registered name"))
 
 
 def _short(env_id: str) -> str:
@@ -151,6 +160,9 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     opener = opener_of(kind) if rest else None
     if opener is not None:
         return opener(handle, rest, options)
+    if handle and ":" not in handle and ("/" in handle or Path(handle).is_dir()):
+        why = f"a folder without {ADOPTED} or {RECORDED}" if Path(handle).is_dir() else "no folder that is there"
+        raise WorldNotConfigured(f"world={handle!r}: {why}, and so no world that `agentworld adopt` left")
     raise WorldNotConfigured(f"world={handle!r} names no world; pass {kinds()}")
 
 

@@ -300,6 +300,8 @@ class TestErrors:
             (["rollout", "terminal", "--task", "no/such.yaml"], 2, "Error: no/such.yaml: no such file, expected"),
             (["rollout", CUSTOM, "--world", "grounded"], 2, "no grounded world"),
             (["rollout", "web", "--world", "qwen"], 2, "names no world"),
+            (["rollout", "web", "--world", "runs/nope/world"], 2, "'runs/nope/world': no folder that is there"),
+            (["rollout", "web", "--world", "."], 2, "'.': a folder without live.yaml or tasks.json"),
             (["rollout", "web", "--world", "recorded:nothing.jsonl"], 2, "nothing.jsonl: no such recording"),
             (["rollout", "web", "--world", "http://"], 2, "got 'http://', expected the address of a server"),
             (["rollout", "web", "--world", "http://x/v1", "--generator", "retries=-1"], 2, "retries: got -1"),

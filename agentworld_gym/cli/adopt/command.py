@@ -74,7 +74,6 @@ def adopt(
     from agentworld_gym.cli.adopt.traces import spec_of_traces
     from agentworld_gym.cli.train import must_have_what_trains
 
-    must_have_what_trains()
     if "+" in str(out):
         raise SpecError("command line", "--out", str(out), "a path without +, which separates worlds in a handle")
     if (config is None) == (not traces):
@@ -86,6 +85,7 @@ def adopt(
         source = spec_of_system(config, domain)
     else:
         source = spec_of_traces(traces or ()) if domain is None else spec_source(domain, "--domain")
+    must_have_what_trains()
     budget = Budget(sessions=sessions, minutes=minutes, tokens=tokens)
     adoption = Adoption(config, out, source, tuple(traces or ()), domain is not None, budget, model, agent)
     try:

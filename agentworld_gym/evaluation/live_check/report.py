@@ -141,6 +141,9 @@ class LiveReport(Strict):
         failed = sum(self.failures.values())
         if failed > self.actions // 10:
             return f"Not fit for training: {failed} failures in {3 * self.actions} actions."
+        if self.read_only > self.actions // 10:
+            why = f"{self.read_only} of {self.actions} answers name a read-only file system"
+            return f"Not fit for training: {why}. Let the system write below /tmp, by `env` or an option of its own."
         if self.after.masked_share < 1 <= self.again.masked_share:
             return "Not fit for training: what one episode changes, the next one meets. See the key `reset`."
         if self.repeats < FIT:

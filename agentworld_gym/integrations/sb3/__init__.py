@@ -44,12 +44,12 @@ __all__ = [
 _MODULES = {
     "agentworld_gym.envs.text_encoder": ("TextEncoder",),
     "agentworld_gym.integrations.sb3.asynchronous_rollouts": ("asynchronous",),
-    "agentworld_gym.integrations.sb3.evaluate": ("Result", "evaluate_policy"),
+    "agentworld_gym.integrations.sb3.evaluate": ("PolicyEvaluation", "evaluate_policy"),
     "agentworld_gym.base.statistics.bootstrap": ("bootstrap_interval",),
     "agentworld_gym.envs.menu_env": ("MenuEnv", "MenuVectorEnv"),
     "agentworld_gym.agents.policies.menu_network": ("MenuNetwork",),
     "agentworld_gym.agents.policies.menu_policy": ("MenuPolicy", "MenuQPolicy"),
-    "agentworld_gym.integrations.sb3.ppo": ("Point", "Training", "train_ppo"),
+    "agentworld_gym.integrations.sb3.ppo": ("CurvePoint", "Training", "train_ppo"),
     "agentworld_gym.integrations.sb3.vec_env": ("AgentWorldVecEnv", "make_sb3_env"),
 }
 

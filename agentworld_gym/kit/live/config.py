@@ -291,10 +291,9 @@ class LiveSource(NamedTuple):
         Raises:
             SpecError: A key does not exist, or a value does not fit: the error names the key and what was expected.
         """
-        config = validated(model, dict(self.data), self.file)
-        if config.domain not in (None, domain):
-            raise SpecError(self.file, "domain", config.domain, f"{domain}, the domain of the environment")
-        return config
+        if (of := self.data.get("domain", domain)) != domain and isinstance(of, str):
+            raise SpecError(self.file, "domain", of, f"{domain}, the domain of the environment")
+        return validated(model, dict(self.data), self.file)
 
     def path(self, text: str) -> Path:
         """Return a path of the configuration, which counts from its folder."""

@@ -54,3 +54,8 @@ def test_the_page_asks_for_what_write_writes(found: LiveReport, deterministic: b
 
 def test_the_page_tells_how_the_system_failed_first() -> None:
     assert "\nthe first   the site is gone\n" in page_of(report(failures={"engine": 2}, why="the site is gone"))
+
+
+def test_a_system_that_cannot_write_is_fit_for_nothing() -> None:
+    assert report(read_only=1).verdict.startswith("Fit for training")
+    assert report(read_only=3).verdict.startswith("Not fit for training: 3 of 10 answers name a read-only file system.")

@@ -55,6 +55,13 @@ REFUSALS: dict[str, Callable[[int, int], dict[str, Any]]] = {
         f"tokens and your prompt contains at least {max(1, CONTEXT - asked + 1)} input tokens, for a total of at "
         f"least {max(asked + 1, CONTEXT + 1)} tokens."
     },
+    "vLLM, which looks at the answer first": lambda prompt, asked: {
+        "message": f"max_tokens={asked} cannot be greater than max_model_len={CONTEXT}. Please request fewer output "
+        "tokens."
+        if asked > CONTEXT
+        else f"You passed {prompt} input tokens and requested {asked} output tokens. However, the model's context "
+        f"length is only {CONTEXT} tokens, resulting in a maximum input length of {CONTEXT - asked} tokens."
+    },
     "OpenAI": lambda prompt, asked: {
         "error": {
             "message": f"This model's maximum context length is {CONTEXT} tokens. However, you requested "
@@ -170,6 +177,17 @@ def test_the_tokens_of_every_try_are_counted_once(serve, connect, monkeypatch):
     failure = ask(generator, "word" * 1500)
     assert len(told) == 2 and failure.kind == "server", "an answer is cut off, and the next one is given up"
     assert failure.spent == Usage(*map(sum, zip(*told, strict=True)))
+
+
+def test_a_prompt_that_seems_too_long_and_fits_is_answered(serve, connect):
+    server = serve(limited(REFUSALS["vLLM, which looks at the answer first"]))
+    server.models = [{"id": "m", "max_model_len": CONTEXT}]
+    generator = connect(server)
+    generator.describe()
+    prompt = "word" * 2500
+    assert 2 * len(prompt) > 4 * CONTEXT, "by two bytes a token nothing would be left"
+    assert ask(generator, prompt).text == "fits"
+    assert [body["max_tokens"] for body in server.bodies] == [CONTEXT // 2, CONTEXT - 2500]
 
 
 @pytest.mark.parametrize("length", [CONTEXT, 32768])

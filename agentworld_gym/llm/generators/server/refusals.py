@@ -9,13 +9,14 @@ from dataclasses import dataclass
 _OVERFLOW = re.compile(
     r"context[ _](?:length|window|size|limit)|maximum context|maximum model length|maximum allowed length"
     r"|exceeds? .{0,40}context|prompt (?:is )?too long|`inputs` (?:must have less than|tokens \+ `max_new_tokens`)"
-    r"|input token count .{0,40}exceeds",
+    r"|input token count .{0,40}exceeds|greater than max_model_len",
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(
     r"context length (?:is|of)(?: only)? (\d+)"  # vLLM, OpenAI, SGLang, OpenRouter, LM Studio
     r"|context length \(?(\d+)"  # SGLang and vLLM, of a prompt alone
     r"|maximum model length of (\d+)"  # vLLM, of a prompt alone
+    r"|max_model_len ?= ?(\d+)"  # vLLM, of an answer alone
     r"|context (?:window|size)(?: of|:)? \(?(\d+)"  # llama.cpp and its server in Python
     r"|n_ctx\W{1,3}(\d+)"  # llama.cpp
     r"|`max_new_tokens` must be <= (\d+)\. Given"  # TGI
@@ -65,6 +66,9 @@ def token_limits(message: str) -> TokenLimits:
     ...                       "context length is only 1024 tokens.")
     >>> limits.context, limits.prompt, limits.both
     (1024, 300, True)
+    >>> limits = token_limits("max_tokens=32768 cannot be greater than max_model_len=4096..")
+    >>> limits.context, limits.prompt, limits.both
+    (4096, None, True)
     >>> token_limits("max_tokens is too large: 900. This model supports at most 512 completion tokens.").completion
     512
     """

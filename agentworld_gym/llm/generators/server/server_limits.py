@@ -16,7 +16,8 @@ _OWN = ("chat_template_kwargs", "seed", "top_k", "logprobs", "response_format")
 
 _LIMIT, _NEWER_LIMIT = "max_tokens", "max_completion_tokens"
 _LEAST = 256
-"""The room that is worth a request; where less seems to be left, the server is asked for its own count."""
+"""The room that is worth a request. Where less seems to be left, half of the context is asked for: a server that lacks
+it says how long the prompt is, where it only names its context to one that asks for more than that."""
 
 _DENSE, _SPARSE, _CAREFUL = 2.0, 4.0, 0.9
 """The bytes of a token before any was counted, the most that are ever assumed, and the part of what was counted."""
@@ -76,7 +77,7 @@ class ServerLimits:
         bounded = asked if self._completion is None else min(asked, self._completion)
         if room is None and self._context is not None:
             left = self._context - int(size / self._density)
-            room = left if left >= min(_LEAST, asked) else None
+            room = left if left >= min(_LEAST, asked) else max(_LEAST, self._context // 2)
         if room is None or room >= bounded:
             return bounded
         if self._context is not None and not self._tells:
@@ -144,7 +145,7 @@ class ServerLimits:
             return None
         if self._context is not None and (left := self._context - int(size / self._density)) >= _LEAST and left < sent:
             return left
-        return sent // 2
+        return min(sent, self._context or sent) // 2
 
     def _learn_fields(self, message: str, body: Mapping[str, Any]) -> None:
         own = [name for name in _OWN if name in body and name not in self._added]
