@@ -228,8 +228,8 @@ def test_an_unknown_key_is_refused_by_its_name_with_the_keys_that_there_are() ->
     source = LiveSource.of({"netwrk": True})
     with pytest.raises(SpecError, match=r"options\.live: netwrk: .*; did you mean network\?"):
         source.read(LiveConfig, "mcp")
-    with pytest.raises(SpecError, match="domain"):
-        LiveSource.of({"domain": "web"}).read(LiveConfig, "mcp")
+    with pytest.raises(SpecError, match=r"domain: got 'web', expected mcp"):
+        LiveSource.of({"pages": ["a"], "domain": "web"}).read(LiveConfig, "mcp")
 
 
 @pytest.mark.parametrize("env", [{"A=B": "1"}, {"": "1"}, {"A\0": "1"}, {"A": "\0"}])

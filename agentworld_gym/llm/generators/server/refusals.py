@@ -66,7 +66,7 @@ def token_limits(message: str) -> TokenLimits:
     ...                       "context length is only 1024 tokens.")
     >>> limits.context, limits.prompt, limits.both
     (1024, 300, True)
-    >>> limits = token_limits("max_tokens=32768 cannot be greater than max_model_len=4096..")
+    >>> limits = token_limits("max_tokens=32768 cannot be greater than max_model_len=4096.")
     >>> limits.context, limits.prompt, limits.both
     (4096, None, True)
     >>> token_limits("max_tokens is too large: 900. This model supports at most 512 completion tokens.").completion
