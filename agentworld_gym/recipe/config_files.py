@@ -48,7 +48,7 @@ class _Sessions(Strict):
 
 
 def load_collect(source: str | Path) -> SmallModelSessions:
-    """Read the `collect` part of a configuration, which needs no other.
+    """Read the `collect` part of a configuration, which needs no other; a whole one without it has its defaults.
 
     Args:
         source: The name of a shipped one, or the path of a file that ends with .yaml.
@@ -61,8 +61,9 @@ def load_collect(source: str | Path) -> SmallModelSessions:
     """
     path = config_path(source)
     data = read_yaml(path)
-    held = {"collect": data["collect"]} if isinstance(data, dict) and "collect" in data else {}
-    return validated(_Sessions, held, path).collect
+    if not isinstance(data, dict) or "collect" not in data:
+        return load_config(source).collect
+    return validated(_Sessions, {"collect": data["collect"]}, path).collect
 
 
 def load_config(

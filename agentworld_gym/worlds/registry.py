@@ -160,10 +160,19 @@ def open_world(handle: str, options: WorldOptions) -> World[Any]:
     opener = opener_of(kind) if rest else None
     if opener is not None:
         return opener(handle, rest, options)
-    if handle and ":" not in handle and ("/" in handle or Path(handle).is_dir()):
-        why = f"a folder without {ADOPTED} or {RECORDED}" if Path(handle).is_dir() else "no folder that is there"
-        raise WorldNotConfigured(f"world={handle!r}: {why}, and so no world that `agentworld adopt` left")
-    raise WorldNotConfigured(f"world={handle!r} names no world; pass {kinds()}")
+    raise WorldNotConfigured(f"world={handle!r} {_wrong(handle)}; pass {kinds()}")
+
+
+def _wrong(handle: str) -> str:
+    """Return what is wrong with a handle that names no world."""
+    path = Path(handle).expanduser()
+    if not handle or ":" in handle or not path.exists():
+        return "names no world" + (", and no folder that is there" if "/" in handle else "")
+    if path.is_file():
+        return f"is a file; where it configures a live system, say live:{handle}"
+    if unfolded(f"./{handle}") != f"./{handle}":
+        return f"is a folder; say ./{handle}"
+    return f"is a folder without {ADOPTED} or {RECORDED}, and so no adopted world"
 
 
 def _scripted(options: WorldOptions) -> World[Any]:

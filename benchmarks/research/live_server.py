@@ -115,6 +115,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=2048)
     parser.add_argument("--episodes", type=int, default=100)
     asked = parser.parse_args()
+    if asked.guard is not None and asked.who != "dream":
+        parser.error("--guard: for a dream alone")
     system = yaml.safe_load(asked.config.read_text()) | {"paths_from": str(asked.config.absolute().parent)}
     if asked.who == "random":
         dice = np.random.default_rng(0)
@@ -152,7 +154,8 @@ def main() -> None:
 
         won = success_of(choose, system, asked.family, asked.episodes)
         told = f"{asked.who}, {asked.family}, seed {seed}: {model.num_timesteps} steps at {rate:.1f}/s"
-        print(f"{told}, grounded {dict(grounded)}, {won:.2f} of {asked.episodes}", flush=True)
+        told += f", grounded {dict(grounded)}" if asked.guard is not None else ""
+        print(f"{told}, {won:.2f} of {asked.episodes}", flush=True)
 
 
 if __name__ == "__main__":

@@ -281,7 +281,7 @@ def _checked(adoption: Adoption, config: Path, told: Followed) -> LiveReport:
     options = EnvOptions(spec=adoption.source, world=f"live:{config}")
     report = check_live(options, EPISODES, SEED, follow)
     tally.reached(100, 0, {})
-    if sum(report.failures.values()) > report.actions // 10:
+    if sum(report.failures.values()) > report.actions // 10 or report.cannot_write:
         raise AgentWorldError(f"{config}: {report.verdict}")
     known = LiveSource.of(config).data
     # All sessions begin with the same files: the model learns them by heart, and its short context need not hold them.
@@ -325,16 +325,27 @@ def _recorded(adoption: Adoption, report: LiveReport, told: Followed) -> AnswerK
     each = list(map(characters_of, read_rows(held)))
     size, characters = held.stat().st_size / len(each), sum(each) / len(each)
     told.say(f"{most:,} such sessions have {most * size / 1e6:.1f} MB, {tokens_of(most * characters)}")
-    target = min(FIRST, most)
-    while True:
+    for target in _targets(most):
         _record(adoption, "train", target, settings, told)
         met = _met(path)
         told.say(f"{target:,} sessions: {met.kinds} kinds of answers; {met.unmet:.2%} of further ones would be new")
-        if target >= most or met.unmet <= UNMET:
+        if met.unmet <= UNMET:
             break
-        target = min(most, int(target * GROWTH))
     write_atomically(done, orjson.dumps(asdict(met), option=orjson.OPT_INDENT_2).decode() + "\n")
     return met
+
+
+def _targets(most: int) -> Iterator[int]:
+    """Yield how many sessions there are each time that kinds of answers are counted.
+
+    >>> list(_targets(2000)), list(_targets(500))
+    ([1000, 1250, 1562, 1952, 2000], [500])
+    """
+    target = min(FIRST, most)
+    while target < most:
+        yield target
+        target = int(target * GROWTH)
+    yield most
 
 
 def _taken(adoption: Adoption, told: Followed) -> AnswerKinds:

@@ -136,12 +136,17 @@ class LiveReport(Strict):
         return min(self.again.share, self.load.share) == 1.0
 
     @property
+    def cannot_write(self) -> bool:
+        """Whether more than a tenth of its answers name a read-only file system."""
+        return self.read_only > self.actions // 10
+
+    @property
     def verdict(self) -> str:
         """What the system is fit for, in a sentence."""
         failed = sum(self.failures.values())
         if failed > self.actions // 10:
             return f"Not fit for training: {failed} failures in {3 * self.actions} actions."
-        if self.read_only > self.actions // 10:
+        if self.cannot_write:
             why = f"{self.read_only} of {self.actions} answers name a read-only file system"
             return f"Not fit for training: {why}. Let the system write below /tmp, by `env` or an option of its own."
         if self.after.masked_share < 1 <= self.again.masked_share:

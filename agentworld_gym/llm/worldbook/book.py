@@ -271,10 +271,9 @@ class ActionPage(Strict):
     def told(self, step: Step, barred: Collection[str] = ()) -> LikelyAnswer | None:
         """Return the likeliest answer of those that the page tells in full; None where it tells none. No rule makes a
         success of arguments that do not fit the schema."""
-        admitted = self.admits(step.arguments)
         for rule in self.rules:
             text = rendered(rule.answer, step) if rule.when.holds(step) else None
-            if text is not None and (admitted or is_error(text, step.action)):
+            if text is not None and (is_error(text, step.action) or self.admits(step.arguments)):
                 return LikelyAnswer(text, rule.right / (rule.steps + 1))
         found = [LikelyAnswer(fact.answer, fact.holds) for fact in self._known(step)]
         if step.again is not None and self.repeats is not None:

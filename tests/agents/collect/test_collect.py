@@ -395,5 +395,6 @@ def test_a_file_that_says_who_plays_what_needs_no_other_part(tmp_path: Path) -> 
     file.write_text("collect: {policies: {expert: 1.0}, max_turns: 3}")
     assert load_collect(file).max_turns == 3
     file.write_text("name: mine")
-    with pytest.raises(SpecError, match=r"mine\.yaml: collect: got None"):
+    with pytest.raises(SpecError, match=r"mine\.yaml: data: got None"):
         load_collect(file)
+    assert load_collect("adopt").profile == "compact", "a whole one without it has the defaults"

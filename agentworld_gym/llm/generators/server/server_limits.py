@@ -16,8 +16,8 @@ _OWN = ("chat_template_kwargs", "seed", "top_k", "logprobs", "response_format")
 
 _LIMIT, _NEWER_LIMIT = "max_tokens", "max_completion_tokens"
 _LEAST = 256
-"""The room that is worth a request. Where less seems to be left, half of the context is asked for: a server that lacks
-it says how long the prompt is, where it only names its context to one that asks for more than that."""
+"""The room that is worth a request. Where less seems to be left, half of the context is asked for. A server that has
+less than that says how long the prompt is; one that is asked for more than its context may name that alone."""
 
 _DENSE, _SPARSE, _CAREFUL = 2.0, 4.0, 0.9
 """The bytes of a token before any was counted, the most that are ever assumed, and the part of what was counted."""
@@ -77,7 +77,7 @@ class ServerLimits:
         bounded = asked if self._completion is None else min(asked, self._completion)
         if room is None and self._context is not None:
             left = self._context - int(size / self._density)
-            room = left if left >= min(_LEAST, asked) else max(_LEAST, self._context // 2)
+            room = left if left >= min(_LEAST, asked) else max(1, self._context // 2)
         if room is None or room >= bounded:
             return bounded
         if self._context is not None and not self._tells:

@@ -26,11 +26,14 @@ SHAPES: list[Any] = [None, 7, 1.5, b"pass", [], {}, {"name": "click"}, ["pass"],
 FORBIDDEN = ("open", "exec", "import", "os.", "subprocess.", "socket.", "shutil.", "ctypes.", "pty.", "signal.")
 
 
+POOL = (disposable.Disposable._ready.__code__, disposable._Worker.end.__code__)
+
+
 def in_pool() -> bool:
-    """Whether the pool of processes in which shells run is starting one, which it may at any time."""
+    """Whether the pool of processes in which shells run starts or ends one, which it may at any time."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_globals.get("__name__") == disposable.__name__:
+        if frame.f_code in POOL:
             return True
         frame = frame.f_back
     return False
