@@ -1,4 +1,4 @@
-"""MaskablePPO on tasks at a tool server, `server-memory`: in an adopted dream, live, and random choices.
+r"""MaskablePPO on tasks at a tool server, `server-memory`: in an adopted dream, live, and random choices.
 
 A task names a thing and its type, and in the family `note` what to note of it, among calls for other things, types and
 notes. Success is the content of the graph, which the live server tells (`run`), and in the dream the model (`probe`).
@@ -6,10 +6,12 @@ With `--guard` the live server carries out the steps whose answers the model dou
 
     agentworld adopt memory.yaml --out runs/memory --minutes 48
     python benchmarks/research/live_server.py dream memory.yaml --world runs/memory/world --seeds 0 1 2
-    python benchmarks/research/live_server.py dream memory.yaml --world runs/memory/world --seeds 0 1 2 --guard 0.9
     python benchmarks/research/live_server.py live memory.yaml --seeds 0 1 2
     python benchmarks/research/live_server.py live memory.yaml --seeds 0 1 2 --steps 512
     python benchmarks/research/live_server.py random memory.yaml
+    python benchmarks/research/live_server.py dream memory.yaml --world runs/memory/world --family note --guard 0.99 \
+        --seeds 0 1 2 --steps 4096
+    python benchmarks/research/live_server.py live memory.yaml --family note --seeds 0 1 2 --steps 4096
 
 All are tested live, on tasks in words that no training task has.
 """
