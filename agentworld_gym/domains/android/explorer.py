@@ -133,7 +133,7 @@ class PhoneExplorer(ScreenExplorer):
         node = self.pick(shares, (kind, self._title()))
         if node is None:
             return self.rng.choice((self.back, self.app))()
-        return act("double_tap" if kind == "click" and self.chance(0.02) else kind, index=node.handle)
+        return act("double_tap" if kind == "click" and self.chance(0.1) else kind, index=node.handle)
 
 
 _KINDS: tuple[tuple[Callable[[PhoneExplorer], str], float], ...] = (
