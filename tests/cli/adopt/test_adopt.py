@@ -148,6 +148,15 @@ def test_a_folder_that_no_handle_could_name_is_refused(tmp_path: Path) -> None:
     assert refused.exit_code == 2 and "--out" in refused.output and "without +" in " ".join(refused.output.split())
 
 
+def test_a_system_that_cannot_write_is_not_recorded(tmp_path: Path) -> None:
+    needs_live_servers()
+    (tmp_path / "notes.yaml").write_text(yaml.safe_dump({"domain": "mcp", **served(tools=["keep", "list_notes"])}))
+    refused = run(tmp_path)
+    assert refused.exit_code == 1
+    assert "answers name a read-only file system" in " ".join(refused.output.split())
+    assert not (tmp_path / "run" / "sessions").exists()
+
+
 def test_an_adoption_that_is_stopped_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
