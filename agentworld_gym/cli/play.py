@@ -175,6 +175,8 @@ class Game:
             import readline  # noqa: F401  line editing and history for input()
         try:
             self._begin()
+            if sys.stdin.isatty():
+                self.console.print(Text("\n:help lists what can be typed beside actions", style="dim"))
             while True:
                 line = self._read()
                 if line is None or line == ":quit":
