@@ -33,7 +33,7 @@ from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.rerendering import generated_task
 from agentworld_gym.llm.rows.row import FORMAT, Row, RowProvenance
 from agentworld_gym.worlds.options import WorldOptions
-from agentworld_gym.worlds.own_tasks import BringsTasks, is_live, schemes
+from agentworld_gym.worlds.own_tasks import BringsTasks, brings_tasks, is_live, schemes
 from agentworld_gym.worlds.registry import open_world
 
 logger = logging.getLogger(__name__)
@@ -337,11 +337,14 @@ class _OwnTasksRecorder(_DomainRecorder):
         self._policies = policy_shares(self.spec.id, config.policies) or self._free
 
     def _open_world(self) -> tuple[EpisodeRunner, RowProvenance]:
+        expected = " or ".join(["grounded", "live:FILE", *(f"{scheme}:DIR" for scheme in schemes())])
+        wrong = SpecError("collect", "world", self._config.world, expected)
+        if not brings_tasks(self._config.world):
+            raise wrong
         world = open_world(self._config.world, WorldOptions(self.spec))
         if not isinstance(world, BringsTasks) or world.truth is not None:
             world.close()
-            expected = " or ".join(["grounded", "live:FILE", *(f"{scheme}:DIR" for scheme in schemes())])
-            raise SpecError("collect", "world", self._config.world, expected)
+            raise wrong
         world.tasks.without_judge()
         provenance = RowProvenance(
             source="collect",

@@ -75,6 +75,12 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.parametrize("world", ["tiny", "http://localhost:9/v1"])
+def test_a_language_world_is_refused_before_it_is_opened(world: str) -> None:
+    with pytest.raises(SpecError, match=rf"collect: world: got '{world}', expected grounded or live:FILE or awm:DIR"):
+        Recorder([SPEC], CollectConfig(world=world), seed=0)
+
+
 def test_a_recording_survives_a_kill_and_leaves_no_worker_behind(tmp_path: Path) -> None:
     script, out, whole = tmp_path / "record.py", tmp_path / "rows.jsonl", tmp_path / "whole.jsonl"
     script.write_text(RECORD)
