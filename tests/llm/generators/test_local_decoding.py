@@ -15,6 +15,7 @@ from agentworld_gym.base.errors import GeneratorError, SpecError
 from agentworld_gym.core.contracts import ChatRequest, Completion, Failure, FailureKind
 from agentworld_gym.core.domain.sampling import Sampling
 from agentworld_gym.llm.generators import TransformersGenerator
+from agentworld_gym.llm.generators.local_decoding.constraint import MOST
 from agentworld_gym.llm.generators.local_decoding.decoding import TokenChooser
 from agentworld_gym.llm.generators.local_decoding.drafts import Drafts, as_text
 from agentworld_gym.llm.generators.local_decoding.packed_decoder import PackedDecoder
@@ -444,6 +445,19 @@ def test_a_request_that_allows_nothing_more_goes_on_as_if_it_were_free(folder):
     generator = TransformersGenerator(folder, device="cpu")
     stuck, free = answers(generator, replace(ask("ls"), allows=lambda text, whole: False), ask("ls"))
     assert (stuck.text, stuck.refused) == (free.text, 1)
+
+
+def test_a_completion_asks_about_a_bounded_number_of_other_tokens(folder):
+    asked: list[str] = []
+
+    def every_150th(text: str, whole: bool) -> bool:
+        asked.append(text)
+        return len(asked) % 150 == 0
+
+    generator = TransformersGenerator(folder, device="cpu")
+    [written] = answers(generator, replace(ask("ls", max_tokens=60), allows=every_150th))
+    assert written.refused > 1
+    assert len(asked) <= MOST + written.refused
 
 
 def test_a_generator_need_not_ask(folder):

@@ -8,8 +8,8 @@ from typing import Any
 from agentworld_gym.core.contracts import PIECE, Allows
 
 MOST = 4096
-"""The number of tokens that are asked about at one place, the likeliest first; where none of them is allowed, the
-completion goes on without its constraint."""
+"""How many tokens instead of those that are not permitted are asked about in one completion, at each place the likeliest
+first. Then it goes on without its constraint: a model that hardly knows what to write would take minutes."""
 
 
 class TokenConstraint:

@@ -46,6 +46,9 @@ class DecodingRow:
     refused: int = 0
     """At how many tokens the constraint did not permit what would have been written."""
 
+    tries: int = MOST
+    """How many other tokens may still be asked about."""
+
     finish: str = ""
     """Why the row ended: `stop` or `length`; empty while it is being written."""
 
@@ -121,7 +124,8 @@ class TokenChooser:
             noise = torch.empty_like(scores).exponential_(generator=row.dice).log()
             scores = scores / row.sampling.temperature - noise
         row.refused += 1
-        for token in scores.topk(min(MOST, len(scores))).indices.tolist():
+        for token in scores.topk(min(row.tries, len(scores))).indices.tolist():
+            row.tries -= 1
             if token != first and constraint.permits(row.written, token):
                 return int(token)
         row.constraint = None
