@@ -16,7 +16,7 @@ from agentworld_gym.agents.collect.policies import AWARE, policy_actions, policy
 from agentworld_gym.agents.collect.session_recording import SessionRecording
 from agentworld_gym.agents.policies.exploring.base import SESSION
 from agentworld_gym.agents.policies.language_agent import AgentLost, LanguageAgent
-from agentworld_gym.agents.policies.registry import open_policy
+from agentworld_gym.agents.policies.registry import is_model, open_policy
 from agentworld_gym.base.documents.strict import validated
 from agentworld_gym.base.errors import AgentWorldError, SpecError
 from agentworld_gym.base.fingerprint import digest_of, installed
@@ -33,7 +33,7 @@ from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.rerendering import generated_task
 from agentworld_gym.llm.rows.row import FORMAT, Row, RowProvenance
 from agentworld_gym.worlds.options import WorldOptions
-from agentworld_gym.worlds.own_tasks import BringsTasks, brings_tasks, is_live, schemes
+from agentworld_gym.worlds.own_tasks import BringsTasks, is_live, schemes
 from agentworld_gym.worlds.registry import open_world
 
 logger = logging.getLogger(__name__)
@@ -339,7 +339,7 @@ class _OwnTasksRecorder(_DomainRecorder):
     def _open_world(self) -> tuple[EpisodeRunner, RowProvenance]:
         expected = " or ".join(["grounded", "live:FILE", *(f"{scheme}:DIR" for scheme in schemes())])
         wrong = SpecError("collect", "world", self._config.world, expected)
-        if not brings_tasks(self._config.world):
+        if self._config.world == "tiny" or is_model(self._config.world):
             raise wrong
         world = open_world(self._config.world, WorldOptions(self.spec))
         if not isinstance(world, BringsTasks) or world.truth is not None:

@@ -76,7 +76,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("world", ["tiny", "http://localhost:9/v1"])
-def test_a_language_world_is_refused_before_it_is_opened(world: str) -> None:
+def test_a_language_world_is_refused_before_it_is_opened(world: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentworld_gym.agents.collect.recorder.open_world", lambda *_: pytest.fail("it was opened"))
     with pytest.raises(SpecError, match=rf"collect: world: got '{world}', expected grounded or live:FILE or awm:DIR"):
         Recorder([SPEC], CollectConfig(world=world), seed=0)
 

@@ -457,7 +457,7 @@ def test_a_completion_asks_about_a_bounded_number_of_other_tokens(folder):
     generator = TransformersGenerator(folder, device="cpu")
     [written] = answers(generator, replace(ask("ls", max_tokens=60), allows=every_150th))
     assert written.refused > 1
-    assert len(asked) <= MOST + written.refused
+    assert MOST - 150 < len(asked) <= MOST + written.refused + 1
 
 
 def test_a_generator_need_not_ask(folder):

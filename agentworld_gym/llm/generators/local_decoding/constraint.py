@@ -8,7 +8,7 @@ from typing import Any
 from agentworld_gym.core.contracts import PIECE, Allows
 
 MOST = 4096
-"""How many tokens instead of those that are not permitted are asked about in one completion, at each place the likeliest
+"""How many tokens are tried in one completion instead of those that are not permitted, at each place the likeliest
 first. Then it goes on without its constraint: a model that hardly knows what to write would take minutes."""
 
 

@@ -115,7 +115,8 @@ class TokenChooser:
     def _permitted(self, row: DecodingRow, constraint: TokenConstraint, position: int, first: int) -> int:
         """Return the token instead of one that is not permitted: the first that is, in a draw without replacement.
 
-        Where there is none, the row goes on without its constraint, and its answer cannot be read.
+        Where none is found in the tries that are left, the row goes on without its constraint, and its answer cannot be
+        read.
         """
         import torch
 
@@ -125,8 +126,10 @@ class TokenChooser:
             scores = scores / row.sampling.temperature - noise
         row.refused += 1
         for token in scores.topk(min(row.tries, len(scores))).indices.tolist():
+            if token == first:
+                continue
             row.tries -= 1
-            if token != first and constraint.permits(row.written, token):
+            if constraint.permits(row.written, token):
                 return int(token)
         row.constraint = None
         return first
