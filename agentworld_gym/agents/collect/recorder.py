@@ -28,6 +28,7 @@ from agentworld_gym.core.flow import Flow, Work
 from agentworld_gym.core.registration import find_domain, official_name
 from agentworld_gym.core.tasks.source import DrawsSplits, TaskSource
 from agentworld_gym.envs.episodes.runner import EpisodeRunner
+from agentworld_gym.llm.bundled_models import TINY
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.rerendering import generated_task
@@ -339,7 +340,7 @@ class _OwnTasksRecorder(_DomainRecorder):
     def _open_world(self) -> tuple[EpisodeRunner, RowProvenance]:
         expected = " or ".join(["grounded", "live:FILE", *(f"{scheme}:DIR" for scheme in schemes())])
         wrong = SpecError("collect", "world", self._config.world, expected)
-        if self._config.world == "tiny" or is_model(self._config.world):
+        if self._config.world == TINY or is_model(self._config.world):
             raise wrong
         world = open_world(self._config.world, WorldOptions(self.spec))
         if not isinstance(world, BringsTasks) or world.truth is not None:
