@@ -3,10 +3,9 @@
 Both train a model from scratch on the same recorded sessions, in turns, on one thread. A step holds about the same
 number of tokens. Counted are real tokens (no padding) per second of CPU time, so that other processes of the machine do
 not matter; the first step of each turn is left out. `Trainer` pads a batch of random samples, or, as `grouped`, one of
-samples of like length. The last lines are our trainer with Muon, and packed.
+samples of like length. The last lines are our trainer with Muon, with `torch.compile`, in bfloat16, and packed.
 
     python benchmarks/speed/training_throughput.py
-    python benchmarks/speed/training_throughput.py --compile     # torch.compile for both
 """
 
 from __future__ import annotations
@@ -145,7 +144,6 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=10, help="steps of a turn")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--size", choices=list(SIZES), action="append")
-    parser.add_argument("--compile", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
@@ -166,10 +164,7 @@ def main() -> None:
         texts = (message["content"] for sample in samples() for message in sample.messages)
         tokenizer = make_tokenizer(ModelConfig(shape=ModelShape(**shape)), texts)
         store = build_store(samples(), tokenizer, folder / "tokens", LONGEST)
-        print(
-            f"{len(store)} samples, {store.meta['tokens']:,} tokens, {options.tokens} tokens a step, "
-            f"compile {options.compile}\n"
-        )
+        print(f"{len(store)} samples, {store.meta['tokens']:,} tokens, {options.tokens} tokens a step\n")
         print("| model | trainer | tokens/s | against plain | padded |\n| --- | --- | --- | --- | --- |")
         for size in options.size or SIZES:
             config = ModelConfig(shape=ModelShape(**shape, **SIZES[size]))
@@ -177,26 +172,25 @@ def main() -> None:
             def fresh(config: ModelConfig = config) -> Any:
                 return make_model(config, tokenizer, 0)
 
-            compiled = {"compile": options.compile, "bfloat16": False}
-            common = (tokenizer.pad_token_id, options.tokens)
+            def peer(name: str, compiled: bool = False, **settings: Any) -> Callable[[int], Measure]:
+                return theirs(
+                    fresh(), store, tokenizer, options.tokens, folder / name, torch_compile=compiled, **settings
+                )
+
+            def own(name: str, **settings: Any) -> Callable[[int], Measure]:
+                given = {"bfloat16": False, **settings}
+                return ours(fresh(), store, tokenizer.pad_token_id, options.tokens, folder / name, **given)
+
+            alike = {"train_sampling_strategy": "group_by_length"}
             runs = {
-                "transformers.Trainer": theirs(
-                    fresh(), store, tokenizer, options.tokens, folder / "a", torch_compile=options.compile
-                ),
-                "transformers.Trainer, grouped": theirs(
-                    fresh(),
-                    store,
-                    tokenizer,
-                    options.tokens,
-                    folder / "b",
-                    torch_compile=options.compile,
-                    train_sampling_strategy="group_by_length",
-                ),
-                "ours": ours(fresh(), store, *common, folder / "c", optimizer="adamw", **compiled),
-                "ours, Muon": ours(fresh(), store, *common, folder / "d", **compiled),
-                "ours, packed": ours(
-                    fresh(), store, *common, folder / "e", packing="packed", optimizer="adamw", **compiled
-                ),
+                "transformers.Trainer": peer("a"),
+                "transformers.Trainer, grouped": peer("b", **alike),
+                "transformers.Trainer, grouped, compiled": peer("c", compiled=True, **alike),
+                "ours": own("d", optimizer="adamw"),
+                "ours, Muon": own("e"),
+                "ours, Muon, compiled": own("f", compile=True),
+                "ours, Muon, compiled, bfloat16": own("g", compile=True, bfloat16=True),
+                "ours, packed": own("h", packing="packed", optimizer="adamw"),
             }
             found: dict[str, list[Measure]] = {name: [] for name in runs}
             for _ in range(options.turns):

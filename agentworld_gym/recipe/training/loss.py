@@ -104,13 +104,14 @@ class ModelWithLoss(nn.Module):
         super().__init__()
         self.model = model
         self._bfloat16 = bfloat16
+        self._losses_and_hits = _losses_and_hits
         self._chosen: torch.Tensor | None = None
         self._no_split_modules = getattr(model, "_no_split_modules", None)  # what sharding looks for
         network: Any = model  # some of it untyped
         network.get_output_embeddings().register_forward_pre_hook(self._choose)
 
     def compile_layers(self) -> None:
-        """Compile each layer by itself, for rows of any width.
+        """Compile each layer by itself, and what follows the output layer, for rows of any width.
 
         The layers share what is compiled. The model around them is not compiled: as a whole, transformers would make a
         mask of what is causal, and attention on a CPU would then take twice the time.
@@ -118,6 +119,7 @@ class ModelWithLoss(nn.Module):
         for module in self.model.modules():
             if type(module).__name__ in (self._no_split_modules or ()):
                 module.compile(dynamic=True)
+        self._losses_and_hits = torch.compile(_losses_and_hits, dynamic=True)
 
     def forward(self, inputs: Inputs) -> Losses:
         """Return the sums of a batch."""
@@ -127,9 +129,8 @@ class ModelWithLoss(nn.Module):
         with torch.autocast(ids.device.type, torch.bfloat16, enabled=self._bfloat16):
             logits = model(input_ids=ids, position_ids=inputs.positions, use_cache=False).logits
         self._chosen = None
-        logits = logits[0].float()
-        each = nn.functional.cross_entropy(logits, inputs.targets, reduction="none")
-        hits = (logits.detach().argmax(-1) == inputs.targets) & inputs.observed
+        each, hits = self._losses_and_hits(logits.squeeze(0), inputs.targets)
+        hits = hits & inputs.observed
         return Losses(
             (each * inputs.weights).sum(),
             (each.detach() * inputs.observed).sum(),
@@ -139,3 +140,30 @@ class ModelWithLoss(nn.Module):
 
     def _choose(self, _layer: nn.Module, arguments: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...] | None:
         return None if self._chosen is None else (select_positions(arguments[0], self._chosen),)
+
+
+def why_not_compiled() -> str:
+    """Return why this machine cannot compile with `torch.compile`, such as the lack of a C++ compiler; empty if it can.
+
+    A function of one line is compiled to find out, in some seconds the first time.
+
+    >>> isinstance(why_not_compiled(), str)
+    True
+    """
+    try:
+        torch.compile(_twice)(torch.ones(1))
+    except Exception as error:  # What a compiler or its headers lack is told by many types.
+        return str(error).strip().partition("\n")[0] or type(error).__name__
+    return ""
+
+
+def _twice(values: torch.Tensor) -> torch.Tensor:
+    return values * 2
+
+
+def _losses_and_hits(logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the loss of each target, and whether no other token is likelier."""
+    wide = logits.float()
+    each = nn.functional.cross_entropy(wide, targets, reduction="none")
+    detached = wide.detach()
+    return each, detached.gather(1, targets[:, None]).squeeze(1) >= detached.amax(-1)

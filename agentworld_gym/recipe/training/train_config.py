@@ -29,8 +29,8 @@ class TrainConfig(Strict):
     threads: Positive = 1
     """The number of CPU threads that torch uses."""
 
-    compile: bool = False
-    """Whether the layers are compiled with `torch.compile`."""
+    compile: bool | Literal["auto"] = False
+    """Whether the layers and the loss are compiled with `torch.compile`. With `auto` they are on a CPU that can."""
 
     bfloat16: Bfloat16 = "auto"
     """Whether to compute in bfloat16. With `auto` a product of matrices is timed at the start in bfloat16 and in

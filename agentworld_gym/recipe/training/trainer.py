@@ -121,7 +121,8 @@ class Trainer:
         logger.info("products of matrices: %s, with %d threads", self._speeds, torch.get_num_threads())
         logger.info("computing in %s, and Muon's iteration in %s", computed, best)
         learner = ModelWithLoss(model, bfloat16)
-        if options.compile:
+        self._compiled = self._is_compiled()
+        if self._compiled:
             learner.compile_layers()
         model.train()
         self._learner, self._optimizers = self.processes.prepare(learner, make_optimizers(model, options, best))
@@ -158,7 +159,7 @@ class Trainer:
             TrainingError: The loss explodes or stays undefined, or the disk is full. The last checkpoint is whole.
         """
         last: Metrics = {}
-        logger.info("training%s", "; the first step compiles the layers" if self.options.compile else "")
+        logger.info("training%s", "; the first step compiles the layers" if self._compiled else "")
         with stopped_by_signals(self.stop), self._log() as log:
             recent: list[StepMetrics] = []
             logged = self._checkpointed = time.monotonic()
@@ -313,6 +314,19 @@ class Trainer:
     def _totals(self, own: _Totals) -> _Totals:
         """Add up the figures of all processes."""
         return _Totals(*self.processes.total(own))
+
+    def _is_compiled(self) -> bool:
+        """Say whether to compile; with `auto` only on a CPU, as a small model on a GPU is not faster by it."""
+        from agentworld_gym.recipe.training.loss import why_not_compiled
+
+        if self.options.compile != "auto":
+            return self.options.compile
+        if self.processes.device.type != "cpu":
+            return False
+        lacks = why_not_compiled()
+        if lacks:
+            logger.warning("nothing is compiled, which is slower (install a C++ compiler, such as g++): %s", lacks)
+        return not lacks
 
     def _agreed_speeds(self) -> Speeds:
         """Return how fast the main process multiplies matrices, which decides for all processes."""

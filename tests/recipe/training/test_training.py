@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import shutil
 import signal
@@ -202,6 +203,29 @@ def test_compiled_layers_have_the_losses_of_plain_ones(tmp_path: Path) -> None:
     plain, compiled = trainer(tmp_path / "a"), trainer(tmp_path / "b", train={"compile": True})
     for _ in range(3):
         np.testing.assert_allclose(plain.step().loss, compiled.step().loss, rtol=1e-3)
+
+
+def test_a_machine_without_a_compiler_trains_without_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from torch._inductor import config as inductor
+
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "compiled"))
+    with inductor.patch({"cpp.cxx": (None, str(tmp_path / "no-compiler"))}):
+        run = trainer(tmp_path / "run", train={"compile": "auto"})
+        assert math.isfinite(run.step().loss)
+    assert "install a C++ compiler" in caplog.text
+
+
+@pytest.mark.slow
+def test_a_compiled_run_that_is_stopped_ends_as_one_that_is_not(tmp_path: Path) -> None:
+    options = {"train": {"compile": True, "max_steps": 6, "checkpoint_steps": 3}}
+    train(tmp_path / "once", **options)
+    train(
+        tmp_path / "twice", lambda line: os.kill(os.getpid(), signal.SIGTERM) if line["step"] == 2 else None, **options
+    )
+    train(tmp_path / "twice", **options)
+    assert equal(weights(tmp_path / "once"), weights(tmp_path / "twice"))
 
 
 def test_a_signal_ends_a_run_with_a_checkpoint(tmp_path: Path) -> None:
