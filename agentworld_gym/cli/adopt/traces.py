@@ -15,9 +15,10 @@ from agentworld_gym.base.documents.json_lines import JsonlWriter
 from agentworld_gym.base.errors import MissingFile, SpecError
 from agentworld_gym.core.actions.parser import ActionParser
 from agentworld_gym.core.actions.syntaxes import calls_tools
-from agentworld_gym.core.domain.spec import DomainSpec, Form
+from agentworld_gym.core.domain.spec import DomainSpec, Form, load_spec
 from agentworld_gym.core.domain.task import FREE_PLAY, Split, Task
 from agentworld_gym.core.registration import find_domain
+from agentworld_gym.kit.live.environments import ENVIRONMENT_SPEC
 from agentworld_gym.llm.prompting.prompt import Prompts
 from agentworld_gym.llm.prompting.prompt_options import PromptOptions
 from agentworld_gym.llm.rows.pools import BENCHMARK, draw, group_of, split_of_row
@@ -56,12 +57,14 @@ def trace_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def spec_of_traces(paths: Sequence[Path]) -> str:
-    """Return the spec that the first session names.
+    """Return the spec that the first session names: a domain, or that of text environments.
 
     Raises:
         SpecError: It names none that this package ships, or there is no session.
     """
     for file, number, row in _rows(trace_files(paths)):
+        if row.domain == load_spec(ENVIRONMENT_SPEC).id:
+            return ENVIRONMENT_SPEC
         if find_domain(row.domain) is None:
             expected = "a domain that this package ships; or pass --domain, as in --domain my.yaml"
             raise SpecError(file, f"line {number}: task", row.task, expected)

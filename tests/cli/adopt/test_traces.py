@@ -14,6 +14,7 @@ from worlds import make
 from agentworld_gym.base.errors import SpecError
 from agentworld_gym.cli.adopt.traces import LEAST, TakenSessions, spec_of_traces, take
 from agentworld_gym.cli.app import app
+from agentworld_gym.cli.common import spec_source
 from agentworld_gym.core.domain.spec import load_spec
 from agentworld_gym.evaluation.results.fidelity import FidelityResult
 from agentworld_gym.llm.rows.row import Row, RowProvenance
@@ -102,6 +103,11 @@ def test_what_is_no_row_is_refused_with_the_command_that_makes_rows_of_it(tmp_pa
     (tmp_path / "chat.jsonl").write_text(json.dumps(chat(0, "Lend.")) + "\n")
     with pytest.raises(SpecError, match=r"chat\.jsonl: line 1: .* `agentworld import .*chat\.jsonl --out rows\.jsonl`"):
         spec_of_traces([tmp_path])
+
+
+def test_recordings_of_a_text_environment_name_its_spec(tmp_path: Path) -> None:
+    recorded(tmp_path, [chat(0, "Lend.")], task="text_environment", dialect="")
+    assert spec_of_traces([tmp_path]) == spec_source("custom")
 
 
 def test_sessions_of_two_domains_are_adopted_one_domain_at_a_time(tmp_path: Path) -> None:
