@@ -30,7 +30,8 @@ class TrainConfig(Strict):
     """The number of CPU threads that torch uses."""
 
     compile: bool | Literal["auto"] = False
-    """Whether the layers and the loss are compiled with `torch.compile`. With `auto` they are on a CPU that can."""
+    """Whether the layers and the loss are compiled with `torch.compile`. With `auto` they are on a CPU that can, in a
+    run that is long enough to gain what that takes, a minute the first time."""
 
     bfloat16: Bfloat16 = "auto"
     """Whether to compute in bfloat16. With `auto` a product of matrices is timed at the start in bfloat16 and in
@@ -112,6 +113,21 @@ class TrainConfig(Strict):
             raise ValueError("max_steps, max_tokens or max_seconds")
         return self
 
+    @property
+    def is_long(self) -> bool:
+        """Whether the budget is of `LONG_SECONDS` and of `LONG_TOKENS` at least.
+
+        >>> TrainConfig(max_seconds=1800).is_long, TrainConfig(max_seconds=1800, max_steps=10).is_long
+        (True, False)
+        """
+        tokens = self.max_tokens or LONG_TOKENS
+        if self.max_steps is not None:
+            tokens = min(tokens, self.max_steps * self.batch_tokens * self.accumulation)
+        return (self.max_seconds or LONG_SECONDS) >= LONG_SECONDS and tokens >= LONG_TOKENS
+
+
+LONG_SECONDS, LONG_TOKENS = 600, 1_000_000
+"""The budget from which on compiling is worth its time on one core."""
 
 PRETRAINED: Mapping[str, Any] = {"optimizer": "adamw", "adamw_lr": 1e-5, "curriculum": 0.0}
 """The options with which a model at a path is trained unless the configuration says otherwise."""

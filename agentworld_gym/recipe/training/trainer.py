@@ -321,7 +321,7 @@ class Trainer:
 
         if self.options.compile != "auto":
             return self.options.compile
-        if self.processes.device.type != "cpu":
+        if self.processes.device.type != "cpu" or not self.options.is_long:
             return False
         lacks = why_not_compiled()
         if lacks:
