@@ -31,7 +31,7 @@ class TrainConfig(Strict):
 
     compile: bool | Literal["auto"] = False
     """Whether the layers and the loss are compiled with `torch.compile`. With `auto` they are on a CPU that can, in a
-    run that is long enough to gain what that takes, a minute the first time."""
+    run that is long enough to gain what that takes, a minute or two the first time."""
 
     bfloat16: Bfloat16 = "auto"
     """Whether to compute in bfloat16. With `auto` a product of matrices is timed at the start in bfloat16 and in
