@@ -2,9 +2,9 @@
 
 Both train a model from scratch on the same recorded sessions, in turns, on one thread. A step holds about the same
 number of tokens. Counted are real tokens (no padding) per second of CPU time, so that other processes of the machine do
-not matter. The first step of each turn is left out, and of ours the first ones, which compile. `Trainer` pads a batch
-of random samples, or, as `grouped`, one of samples of like length. The last lines are our trainer with Muon, with
-`torch.compile`, in bfloat16, and packed.
+not matter. The first step of each turn is left out, and of ours the first four, in which a trainer may compile.
+`Trainer` pads a batch of random samples, or, as `grouped`, one of samples of like length. The last lines are our
+trainer with Muon, with `torch.compile`, in bfloat16, and packed.
 
     python benchmarks/speed/training_throughput.py
 """

@@ -1,4 +1,4 @@
-"""The loss of a batch as one module, which is what is compiled, spread over processes and sharded."""
+"""The loss of a batch as one module, which is what is spread over processes and sharded."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Losses(NamedTuple):
     """The sum of the losses of the tokens of answers."""
 
     hits: torch.Tensor
-    """The number of tokens of answers that the model finds likeliest."""
+    """The number of tokens of answers than which the model finds none likelier."""
 
     observed: torch.Tensor
     """The number of tokens of answers."""
@@ -145,12 +145,13 @@ class ModelWithLoss(nn.Module):
 def why_not_compiled() -> str:
     """Return why this machine cannot compile with `torch.compile`, such as the lack of a C++ compiler; empty if it can.
 
-    A function of one line is compiled to find out, in some seconds the first time.
+    To find out, it compiles a function of one line, which takes some seconds the first time.
     """
     try:
         torch.compile(_twice)(torch.ones(1))
     except Exception as error:  # What a compiler or its headers lack is told by many types.
-        return str(error).strip().partition("\n")[0] or type(error).__name__
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        return next((line for line in lines if "error: " in line), lines[0])
     return ""
 
 

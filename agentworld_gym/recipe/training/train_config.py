@@ -30,8 +30,8 @@ class TrainConfig(Strict):
     """The number of CPU threads that torch uses."""
 
     compile: bool | Literal["auto"] = False
-    """Whether the layers and the loss are compiled with `torch.compile`. With `auto` they are on a CPU that can, in a
-    run that is long enough to gain what that takes, a minute or two the first time."""
+    """Whether the layers and the loss are compiled with `torch.compile`. With `auto` they are on a CPU where
+    that works, if the run is long enough to win back the minute or two that the first time takes."""
 
     bfloat16: Bfloat16 = "auto"
     """Whether to compute in bfloat16. With `auto` a product of matrices is timed at the start in bfloat16 and in
@@ -115,7 +115,7 @@ class TrainConfig(Strict):
 
     @property
     def is_long(self) -> bool:
-        """Whether the budget is of `LONG_SECONDS` and of `LONG_TOKENS` at least.
+        """Whether every limit that is set allows at least `LONG_SECONDS` or `LONG_TOKENS`.
 
         >>> TrainConfig(max_seconds=1800).is_long, TrainConfig(max_seconds=1800, max_steps=10).is_long
         (True, False)
@@ -127,7 +127,7 @@ class TrainConfig(Strict):
 
 
 LONG_SECONDS, LONG_TOKENS = 600, 1_000_000
-"""The budget from which on compiling is worth its time on one core."""
+"""From this budget on compiling is worth its time on one core."""
 
 PRETRAINED: Mapping[str, Any] = {"optimizer": "adamw", "adamw_lr": 1e-5, "curriculum": 0.0}
 """The options with which a model at a path is trained unless the configuration says otherwise."""

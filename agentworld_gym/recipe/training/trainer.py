@@ -121,7 +121,7 @@ class Trainer:
         logger.info("products of matrices: %s, with %d threads", self._speeds, torch.get_num_threads())
         logger.info("computing in %s, and Muon's iteration in %s", computed, best)
         learner = ModelWithLoss(model, bfloat16)
-        self._compiled = self._is_compiled()
+        self._compiled = self._compiles_next = self._is_compiled()
         if self._compiled:
             learner.compile_layers()
         model.train()
@@ -159,13 +159,20 @@ class Trainer:
             TrainingError: The loss explodes or stays undefined, or the disk is full. The last checkpoint is whole.
         """
         last: Metrics = {}
-        logger.info("training%s", "; the first step compiles the layers" if self._compiled else "")
+        logger.info("training%s", "; the first steps compile, which may take minutes" if self._compiled else "")
         with stopped_by_signals(self.stop), self._log() as log:
             recent: list[StepMetrics] = []
             logged = self._checkpointed = time.monotonic()
             saved = -1
             while self.spent < 1 and not self.stopped:
-                recent.append(self.step())
+                try:
+                    recent.append(self.step())
+                except Exception:
+                    # Ctrl-C ends the compiler as well. Its batch is lost, so that the last checkpoint stays the last.
+                    if not (self._compiled and self._stop_wanted.is_set()):
+                        raise
+                    self.stopped = True
+                    return last
                 instant = time.monotonic()
                 if instant - logged >= self.options.log_seconds:
                     last = self._report(log, recent, instant - logged)
@@ -230,7 +237,7 @@ class Trainer:
                 cells=cells,
                 stop=self._stop_wanted.is_set(),
                 due=main and self._checkpoint_is_due(),
-                seconds=measured - begun + self._unmeasured if main else 0.0,
+                seconds=measured - begun + self._unmeasured if main and not self._compiles_next else 0.0,
                 flops=self._flops.of(tokens, sum(map(target_count, batches)), pairs),
             )
         )
@@ -247,6 +254,7 @@ class Trainer:
         self.seconds += totals.seconds
         self.stopped, self._due = totals.stop > 0, totals.due > 0
         self._unmeasured = time.monotonic() - measured
+        self._compiles_next = False
         if reason is not None:
             self._skip(reason)
         answers = max(totals.observed, 1.0)
@@ -316,7 +324,7 @@ class Trainer:
         return _Totals(*self.processes.total(own))
 
     def _is_compiled(self) -> bool:
-        """Say whether to compile; with `auto` only on a CPU, as a small model on a GPU is not faster by it."""
+        """Say whether to compile; with `auto` only on a CPU, as what it brings on a GPU was not measured."""
         from agentworld_gym.recipe.training.loss import why_not_compiled
 
         if self.options.compile != "auto":
@@ -324,8 +332,12 @@ class Trainer:
         if self.processes.device.type != "cpu" or not self.options.is_long:
             return False
         lacks = why_not_compiled()
-        if lacks:
-            logger.warning("nothing is compiled, which is slower (install a C++ compiler, such as g++): %s", lacks)
+        if lacks and self.processes.main:
+            logger.warning(
+                "nothing is compiled, so that training is slower; torch.compile needs a C++ compiler, such as g++, and "
+                "the headers of Python: %s",
+                lacks,
+            )
         return not lacks
 
     def _agreed_speeds(self) -> Speeds:

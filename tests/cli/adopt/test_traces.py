@@ -48,11 +48,11 @@ def recorded(folder: Path, sessions: Iterable[dict[str, Any]], **changes: Any) -
 
 
 def taken(
-    folder: Path, *paths: Path, most: int = 1000, chosen: bool = False
+    folder: Path, *paths: Path, most: int = 1000, chosen: bool = False, spec: str = "mcp"
 ) -> tuple[TakenSessions, dict[str, list[Row]]]:
     """How the sessions of some files are split, and the rows of each split."""
     out = folder / "out"
-    found = take(paths, load_spec("mcp"), out, folder / "tasks.json", most, 100, chosen)
+    found = take(paths, load_spec(spec), out, folder / "tasks.json", most, 100, chosen)
     return found, {file.stem: list(read_rows(file)) for file in out.glob("*.jsonl")}
 
 
@@ -106,8 +106,12 @@ def test_what_is_no_row_is_refused_with_the_command_that_makes_rows_of_it(tmp_pa
 
 
 def test_recordings_of_a_text_environment_name_its_spec(tmp_path: Path) -> None:
-    recorded(tmp_path, [chat(0, "Lend.")], task="text_environment", dialect="")
-    assert spec_of_traces([tmp_path]) == spec_source("custom")
+    sessions = (chat(number, "Lend.") for number in range(30))
+    file = recorded(tmp_path, sessions, task="text_environment", dialect="")
+    spec = spec_of_traces([tmp_path])
+    assert spec == spec_source("custom")
+    found, splits = taken(tmp_path, file, spec=spec)
+    assert found.sessions["train"] and {row.domain for row in splits["train"]} == {"text_environment"}
 
 
 def test_sessions_of_two_domains_are_adopted_one_domain_at_a_time(tmp_path: Path) -> None:

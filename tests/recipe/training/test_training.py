@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,11 @@ from agentworld_gym.base.errors import SpecError, TrainingError  # noqa: E402
 from agentworld_gym.llm.rows.samples import Sample, write_samples  # noqa: E402
 from agentworld_gym.recipe.data.token_store import TokenStore  # noqa: E402
 from agentworld_gym.recipe.run_folder import sole_process  # noqa: E402
-from agentworld_gym.recipe.training import pipeline  # noqa: E402
+from agentworld_gym.recipe.training import loss, pipeline  # noqa: E402
 from agentworld_gym.recipe.training import trainer as training  # noqa: E402
 from agentworld_gym.recipe.training.checkpoints import Checkpoints  # noqa: E402
 from agentworld_gym.recipe.training.distributed import Processes  # noqa: E402
+from agentworld_gym.recipe.training.loss import ModelWithLoss  # noqa: E402
 from agentworld_gym.recipe.training.metrics import METRICS, MetricsLog, read_metrics  # noqa: E402
 from agentworld_gym.recipe.training.model import (  # noqa: E402
     CHECKPOINTS,
@@ -198,11 +200,55 @@ def test_a_run_that_learns_a_share_of_the_context_goes_on_exactly(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_compiled_layers_have_the_losses_of_plain_ones(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("bfloat16", "near"), [(False, 1e-3), (True, 1e-2)])
+def test_compiled_layers_have_the_losses_of_plain_ones(tmp_path: Path, bfloat16: bool, near: float) -> None:
     """For rows of several widths; needs a C++ compiler."""
-    plain, compiled = trainer(tmp_path / "a"), trainer(tmp_path / "b", train={"compile": True})
+    plain = trainer(tmp_path / "a", train={"bfloat16": bfloat16})
+    compiled = trainer(tmp_path / "b", train={"bfloat16": bfloat16, "compile": True})
     for _ in range(3):
-        np.testing.assert_allclose(plain.step().loss, compiled.step().loss, rtol=1e-3)
+        expected, found = plain.step(), compiled.step()
+        np.testing.assert_allclose(found.loss, expected.loss, rtol=near)
+        np.testing.assert_allclose(found.observed_accuracy, expected.observed_accuracy, atol=near)
+
+
+@pytest.mark.parametrize(("budget", "compiled"), [({"max_steps": 10**6}, True), ({"max_steps": 12}, False)])
+def test_long_runs_are_compiled_where_that_works(
+    tmp_path: Path, budget: dict[str, int], compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[ModelWithLoss] = []
+    monkeypatch.setattr(loss, "why_not_compiled", lambda: "")
+    monkeypatch.setattr(ModelWithLoss, "compile_layers", lambda learner: calls.append(learner))
+    trainer(tmp_path, train={"compile": "auto", **budget})
+    assert bool(calls) == compiled
+
+
+def test_the_time_that_compiling_takes_is_not_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ModelWithLoss, "compile_layers", lambda learner: None)
+    run = trainer(tmp_path, train={"compile": True})
+    run.step()
+    assert run.seconds == 0
+    run.step()
+    assert run.seconds > 0
+
+
+@pytest.mark.parametrize("stopped", [True, False])
+def test_a_compiler_that_ends_with_the_run_leaves_the_last_checkpoint_and_one_that_fails_is_told(
+    tmp_path: Path, stopped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ModelWithLoss, "compile_layers", lambda learner: None)
+    run = trainer(tmp_path, train={"compile": True})
+    run.step()
+    kept = run.checkpoint()
+
+    def compiling(*_: Any) -> None:
+        if stopped:
+            run.stop()
+        raise RuntimeError("the compiler was ended")
+
+    monkeypatch.setattr(ModelWithLoss, "forward", compiling)
+    with nullcontext() if stopped else pytest.raises(RuntimeError, match="the compiler was ended"):
+        run.run()
+    assert run.stopped == stopped and Checkpoints(tmp_path / CHECKPOINTS).paths() == [kept]
 
 
 def test_a_machine_without_a_compiler_trains_without_one(
@@ -210,20 +256,26 @@ def test_a_machine_without_a_compiler_trains_without_one(
 ) -> None:
     from torch._inductor import config as inductor
 
+    torch._dynamo.reset()
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "compiled"))
     with inductor.patch({"cpp.cxx": (None, str(tmp_path / "no-compiler"))}):
         run = trainer(tmp_path / "run", train={"compile": "auto", "max_steps": 10**6})
         assert math.isfinite(run.step().loss)
-    assert "install a C++ compiler" in caplog.text
+    [told] = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert "needs a C++ compiler" in told and "no-compiler" in told
 
 
 @pytest.mark.slow
-def test_a_compiled_run_that_is_stopped_ends_as_one_that_is_not(tmp_path: Path) -> None:
+def test_a_compiled_run_that_is_stopped_ends_as_one_that_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     options = {"train": {"compile": True, "max_steps": 6, "checkpoint_steps": 3}}
     train(tmp_path / "once", **options)
     train(
         tmp_path / "twice", lambda line: os.kill(os.getpid(), signal.SIGTERM) if line["step"] == 2 else None, **options
     )
+    torch._dynamo.reset()
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "compiled anew"))
     train(tmp_path / "twice", **options)
     assert equal(weights(tmp_path / "once"), weights(tmp_path / "twice"))
 
